@@ -1,0 +1,57 @@
+/* tensor.h: the inside of a tensor, and the helpers that every operation needs. Internal.
+ *
+ * A tensor is a small header over shared storage:
+ *
+ *     element [i_0, .., i_{r-1}]  lies at  data + i_0 stride[0] + .. + i_{r-1} stride[r-1]
+ *
+ * with strides counted in elements; they may be 0 (an expanded dimension) or negative. */
+#ifndef TARN_TENSOR_H
+#define TARN_TENSOR_H
+
+#include "context.h"
+
+/* Reference-counted memory; the last tensor that leaves frees it. */
+struct tarn_storage {
+    atomic_size_t references;
+    size_t bytes;
+    tarn_context *ctx; /* whose count of bytes it is in */
+    void *memory;
+};
+
+struct tarn_tensor {
+    tarn_dtype dtype;
+    int rank;
+    size_t shape[TARN_MAX_RANK];
+    ptrdiff_t stride[TARN_MAX_RANK];
+    void *data; /* first element, somewhere inside storage->memory */
+    struct tarn_storage *storage;
+};
+
+/* Bytes of one element. */
+size_t tarn_dtype_size(tarn_dtype dtype);
+const char *tarn_dtype_name(tarn_dtype dtype);
+
+/* A shape in words, "[16, 64]", to be used inside one call: tarn_shape_text(t).text */
+struct tarn_text {
+    char text[TARN_MAX_RANK * 22 + 4];
+};
+struct tarn_text tarn_extents_text(int rank, const size_t *shape);
+struct tarn_text tarn_shape_text(const tarn_tensor *t);
+
+/* A second header over the same storage, to be changed into a view by the caller. */
+tarn_status tarn_view_new(tarn_context *ctx, const tarn_tensor *t, tarn_tensor **out);
+
+/* The shape that two shapes broadcast to; TARN_ESHAPE names `function` and both. */
+tarn_status tarn_broadcast(tarn_context *ctx, const char *function, int rank_a,
+                           const size_t *shape_a, int rank_b, const size_t *shape_b,
+                           int *rank, size_t *shape);
+
+/* Strides of t as seen under a shape that it broadcasts to (0 where it repeats). */
+void tarn_broadcast_strides(const tarn_tensor *t, int rank, const size_t *shape,
+                            ptrdiff_t *stride);
+
+/* t itself in dtype and contiguous if it is already (another handle), else a copy. */
+tarn_status tarn_as(tarn_context *ctx, const tarn_tensor *t, tarn_dtype dtype,
+                    tarn_tensor **out);
+
+#endif

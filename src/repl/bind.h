@@ -1,0 +1,77 @@
+/* bind.h: how C values of tarn stand in Lua. Internal.
+ *
+ * Rules of every binding: check the arguments, call one C function, hand the result over.
+ * No mathematics here. One file per module, one luaL_Reg table per file, one opener
+ * declared below.
+ *
+ * Lua leaves a C function by longjmp, so nothing may be held in a C variable while Lua can
+ * raise: results go into a userdata that was pushed BEFORE the C call (tarn_lua_slot).
+ *
+ * Error messages carry no position: the text is the same at the prompt, in a script and in
+ * pcall; the traceback tells where. */
+#ifndef TARN_BIND_H
+#define TARN_BIND_H
+
+#include "tarn.h"
+#include <lua.h>
+#include <lauxlib.h>
+
+/* The context of this Lua state (kept in the registry). */
+tarn_context *tarn_lua_context(lua_State *L);
+
+/* Raises the context's message if status is an error; otherwise returns. */
+void tarn_lua_check(lua_State *L, tarn_status status);
+
+/* Raises "function: ..." with a message of the binding's own. */
+int tarn_lua_fail(lua_State *L, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Pushes a new tensor userdata that is still empty and gives the place for the C call to
+ * put its result in. Also runs Lua's collector when tensors have grown by more than
+ * max(64 MiB, half of what lived after the last collection). */
+tarn_tensor **tarn_lua_slot(lua_State *L);
+
+/* The tensor at a stack index, or NULL if there is none. */
+tarn_tensor *tarn_lua_to_tensor(lua_State *L, int index);
+
+/* The tensor at a stack index, or an error: "prefix: q is a string, expected a tensor". */
+tarn_tensor *tarn_lua_tensor(lua_State *L, int index, const char *function,
+                             const char *argument);
+
+/* Checks that the table at `index` (or none, or nil) has only the named options (a
+ * NULL-terminated list); an unknown one is an error with a suggestion. A number or any
+ * other type than a table is an error too. Positive: there is a table. */
+bool tarn_lua_options(lua_State *L, int index, const char *function,
+                      const char *const *names);
+
+/* Read one option of the table at `index` if it is there: of the right type or an error
+ * "prefix: chunk is a string, expected a positive integer". True if it was there. */
+bool tarn_lua_opt_number(lua_State *L, int index, const char *function, const char *name,
+                         double *value);
+bool tarn_lua_opt_integer(lua_State *L, int index, const char *function, const char *name,
+                          lua_Integer *value);
+bool tarn_lua_opt_boolean(lua_State *L, int index, const char *function, const char *name,
+                          bool *value);
+/* One of a NULL-terminated list of words, as its position; else an error with the list and
+ * a suggestion. */
+bool tarn_lua_opt_word(lua_State *L, int index, const char *function, const char *name,
+                       const char *const *words, int *position);
+
+/* The name among `names` nearest to `word` if it is near enough to be meant, else NULL. */
+const char *tarn_lua_nearest(const char *word, const char *const *names);
+
+/* A string of at most `limit` characters that shows the value at an index in an error
+ * message: "a string", "the number 3", "tensor [3, 4] float32". Pushes nothing. */
+const char *tarn_lua_describe(lua_State *L, int index, char *buffer, size_t limit);
+
+/* Openers: each adds its functions to the table `tarn` on top of the stack. */
+void tarn_open_tensor(lua_State *L); /* the userdata: indexing, operators, methods */
+void tarn_open_create(lua_State *L); /* tensor, zeros, rand, ... */
+void tarn_open_math(lua_State *L);   /* exp, sum, mm, cat, ... */
+void tarn_open_files(lua_State *L);  /* read, imwrite, mnist, t:save */
+void tarn_open_phi(lua_State *L);    /* phi, phis */
+void tarn_open_stages(lua_State *L); /* sim, assoc, prefix and the gradients */
+void tarn_open_rnn(lua_State *L);    /* rnn, kv */
+void tarn_open_check(lua_State *L);  /* equiv, gradcheck, backends */
+
+#endif
