@@ -16,6 +16,13 @@
 #include <lua.h>
 #include <lauxlib.h>
 
+/* The name of the metatable of tensors in the registry. */
+#define TARN_LUA_TENSOR "tarn.tensor"
+
+/* Ties a context to a Lua state: once, before the first opener. The context then asks
+ * this state to collect garbage when memory runs out, until the state is closed. */
+void tarn_lua_attach(lua_State *L, tarn_context *ctx);
+
 /* The context of this Lua state (kept in the registry). */
 tarn_context *tarn_lua_context(lua_State *L);
 
@@ -37,6 +44,9 @@ tarn_tensor *tarn_lua_to_tensor(lua_State *L, int index);
 /* The tensor at a stack index, or an error: "prefix: q is a string, expected a tensor". */
 tarn_tensor *tarn_lua_tensor(lua_State *L, int index, const char *function,
                              const char *argument);
+
+/* True if the value at a stack index is a number without a fraction; then also its value. */
+bool tarn_lua_integer(lua_State *L, int index, lua_Integer *value);
 
 /* Checks that the table at `index` (or none, or nil) has only the named options (a
  * NULL-terminated list); an unknown one is an error with a suggestion. A number or any
@@ -60,14 +70,23 @@ bool tarn_lua_opt_word(lua_State *L, int index, const char *function, const char
 /* The name among `names` nearest to `word` if it is near enough to be meant, else NULL. */
 const char *tarn_lua_nearest(const char *word, const char *const *names);
 
+/* The same among the names that are keys of the table at a stack index. */
+const char *tarn_lua_nearest_key(lua_State *L, int index, const char *word);
+
 /* A string of at most `limit` characters that shows the value at an index in an error
  * message: "a string", "the number 3", "tensor [3, 4] float32". Pushes nothing. */
 const char *tarn_lua_describe(lua_State *L, int index, char *buffer, size_t limit);
 
-/* Openers: each adds its functions to the table `tarn` on top of the stack. */
-void tarn_open_tensor(lua_State *L); /* the userdata: indexing, operators, methods */
+/* Pops a function and makes it `name` in the table under it, which is `tarn`, and among
+ * the methods of tensors; and the same for a list of functions. */
+void tarn_lua_method(lua_State *L, const char *name);
+void tarn_lua_methods(lua_State *L, const luaL_Reg *functions);
+
+/* Openers: each adds its functions to the table `tarn` on top of the stack. That of
+ * tensors comes first: the others need its metatable. */
+void tarn_open_tensor(lua_State *L); /* the userdata: indexing, shapes, methods */
 void tarn_open_create(lua_State *L); /* tensor, zeros, rand, ... */
-void tarn_open_math(lua_State *L);   /* exp, sum, mm, cat, ... */
+void tarn_open_math(lua_State *L);   /* operators, exp, sum, mm, cat, ... */
 void tarn_open_files(lua_State *L);  /* read, imwrite, mnist, t:save */
 void tarn_open_phi(lua_State *L);    /* phi, phis */
 void tarn_open_stages(lua_State *L); /* sim, assoc, prefix and the gradients */
