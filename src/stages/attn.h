@@ -41,7 +41,8 @@ struct tarn_attn {
     size_t past;        /* causal: keys that came before query 0, as in a cache */
     tarn_status (*pair)(void *pair_data, size_t i, size_t j, double *similarity);
     void *pair_data;
-    void *weights; /* [N_q, N] or NULL */
+    void *weights;         /* [N_q, weights_stride] or NULL */
+    size_t weights_stride; /* N before lengths have been applied */
 
     double eps;          /* what the naive loops add */
     const void *eps_row; /* [N_q]: eps under the scale of each row of q, or NULL */
@@ -51,15 +52,14 @@ struct tarn_attn {
     void *work;              /* scratch of the size that the operation's table tells */
 
     /* Gradients: of the output (in), of q, k, v (out), of the final state (in, NULL is 0)
-     * and of the initial state (out, NULL if nobody asks). `out` is then an input: the
-     * output of the forward pass. */
+     * and of the initial state (out, NULL if nobody asks). `out` is not used then. */
     const void *dout;
     void *dq, *dk, *dv;
     const void *dS, *dz;
     void *dS0, *dz0;
 };
 
-/* One form: forward, gradient, and the scratch memory they need, in elements.
+/* One form, forward or gradient, and the scratch memory it needs, in elements.
  * `naive` is the loop one reads first: plain running sums; `accurate` the one for use. */
 struct tarn_form {
     tarn_status (*naive)(struct tarn_attn *a);
@@ -69,11 +69,11 @@ struct tarn_form {
 
 /* Everything one backend does, for one element type. */
 struct tarn_operations {
-    struct tarn_form sim, sim_grad;
-    struct tarn_form assoc, assoc_grad;
-    struct tarn_form prefix[3]; /* by tarn_method */
-    struct tarn_form prefix_grad;
-    struct tarn_form rnn, rnn_grad; /* rnn: N steps, 1 for a single one */
+    const struct tarn_form *sim, *sim_grad;
+    const struct tarn_form *assoc, *assoc_grad;
+    const struct tarn_form *prefix[3]; /* by tarn_method */
+    const struct tarn_form *prefix_grad;
+    const struct tarn_form *rnn, *rnn_grad; /* rnn: N steps, 1 for a single one */
 };
 
 #endif
