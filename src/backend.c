@@ -1,0 +1,60 @@
+/* backend.c: the table of backends, and the choice among them. */
+#include "backend.h"
+#include "stages/stages.h"
+#include <string.h>
+
+static const struct tarn_operations plain_f32 = {
+    .sim = &tarn_sim_f32,
+    .sim_grad = &tarn_sim_grad_f32,
+    .assoc = &tarn_assoc_f32,
+    .assoc_grad = &tarn_assoc_grad_f32,
+    .prefix = {[TARN_CHUNKED] = &tarn_prefix_chunked_f32,
+               [TARN_SEQUENTIAL] = &tarn_prefix_sequential_f32,
+               [TARN_SCAN] = &tarn_prefix_scan_f32},
+    .prefix_grad = &tarn_prefix_grad_f32,
+    .rnn = &tarn_rnn_f32,
+    .rnn_grad = &tarn_rnn_grad_f32,
+};
+
+static const struct tarn_operations plain_f64 = {
+    .sim = &tarn_sim_f64,
+    .sim_grad = &tarn_sim_grad_f64,
+    .assoc = &tarn_assoc_f64,
+    .assoc_grad = &tarn_assoc_grad_f64,
+    .prefix = {[TARN_CHUNKED] = &tarn_prefix_chunked_f64,
+               [TARN_SEQUENTIAL] = &tarn_prefix_sequential_f64,
+               [TARN_SCAN] = &tarn_prefix_scan_f64},
+    .prefix_grad = &tarn_prefix_grad_f64,
+    .rnn = &tarn_rnn_f64,
+    .rnn_grad = &tarn_rnn_grad_f64,
+};
+
+/* In order of preference on each device. */
+static const struct backend {
+    tarn_backend_info info;
+    const struct tarn_operations *f32, *f64;
+} backends[] = {
+    {{"plain", "cpu", true, true, ""}, &plain_f32, &plain_f64},
+};
+
+enum { BACKENDS = sizeof backends / sizeof backends[0] };
+
+bool tarn_backend_at(size_t position, tarn_backend_info *info)
+{
+    if (position >= BACKENDS) return false;
+    *info = backends[position].info;
+    return true;
+}
+
+tarn_status tarn_backend_operations(tarn_context *ctx, const char *function,
+                                    const char *impl, tarn_dtype dtype,
+                                    const struct tarn_operations **operations)
+{
+    for (size_t i = 0; i < BACKENDS; i++) {
+        if (impl && strcmp(impl, backends[i].info.name) != 0) continue;
+        *operations = dtype == TARN_FLOAT32 ? backends[i].f32 : backends[i].f64;
+        return TARN_OK;
+    }
+    return tarn_fail(ctx, TARN_EDEVICE, "%s: impl is \"%s\", this build has \"plain\"",
+                     function, impl);
+}
