@@ -1,0 +1,1 @@
+## doc/: the man page, made from --help by the program itself, and later the book.

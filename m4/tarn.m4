@@ -1,0 +1,168 @@
+dnl tarn.m4: the macros of configure.ac. One concern each; every finding of interest adds
+dnl a line to tarn_found or tarn_missing, which TARN_SUMMARY prints at the end.
+
+dnl TARN_DEFAULT_CFLAGS: -O3 -g unless the user set CFLAGS; -O0 for coverage, where each
+dnl line must keep its own code. Must come before AC_PROG_CC.
+AC_DEFUN([TARN_DEFAULT_CFLAGS],
+[AC_ARG_ENABLE([coverage],
+  [AS_HELP_STRING([--enable-coverage], [count executed lines; then: make coverage])],
+  [], [enable_coverage=no])
+AS_IF([test -n "${CFLAGS+set}"], [],
+  [test "$enable_coverage" != no], [CFLAGS="-O0 -g"],
+  [CFLAGS="-O3 -g"])])
+
+dnl TARN_REFUSE_FAST_MATH: stops if the flags let the compiler assume that there is no NaN.
+AC_DEFUN([TARN_REFUSE_FAST_MATH],
+[AC_MSG_CHECKING([that the compiler keeps NaN, Inf and the order of sums])
+AC_COMPILE_IFELSE([AC_LANG_SOURCE([
+#if defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__
+#error NaN and Inf are assumed away
+#endif
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__
+#error sums are reordered
+#endif
+])],
+[AC_MSG_RESULT([yes])],
+[AC_MSG_RESULT([no])
+AC_MSG_ERROR([CC="$CC" with CPPFLAGS="$CPPFLAGS" CFLAGS="$CFLAGS" does not compile, or sets -ffast-math or a part of it. In tarn NaN and Inf are data and every sum has its order: configure without -ffast-math, -Ofast, -ffinite-math-only, -fassociative-math (config.log shows the compiler's own words)])])])
+
+dnl TARN_FLAG(VARIABLE, FLAG): appends FLAG to VARIABLE if the compiler knows it. -Werror
+dnl makes clang refuse what it would only warn about.
+AC_DEFUN([TARN_FLAG],
+[AS_VAR_PUSHDEF([cache], [tarn_cv_flag_$2])
+AC_CACHE_CHECK([whether $CC accepts $2], [cache],
+  [tarn_save_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS -Werror $2"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+    [AS_VAR_SET([cache], [yes])], [AS_VAR_SET([cache], [no])])
+  CFLAGS=$tarn_save_CFLAGS])
+AS_VAR_IF([cache], [yes], [$1="$$1 $2"])
+AS_VAR_POPDEF([cache])])
+
+dnl TARN_LANGUAGE_FLAGS: C17 and what the results depend on.
+dnl -ffp-contract=off: gcc fuses a * b + c into one rounding wherever the machine can, clang
+dnl only within an expression. Results would then depend on compiler and processor, and
+dnl two forms that must agree bit for bit might not. Fused code asks for fma() by name.
+AC_DEFUN([TARN_LANGUAGE_FLAGS],
+[TARN_CFLAGS=
+TARN_FLAG([TARN_CFLAGS], [-std=gnu17])
+TARN_FLAG([TARN_CFLAGS], [-ffp-contract=off])
+TARN_FLAG([TARN_CFLAGS], [-fvisibility=hidden])
+AC_SUBST([TARN_CFLAGS])])
+
+dnl TARN_WARNINGS: all that the compiler at hand knows; errors with --enable-werror.
+AC_DEFUN([TARN_WARNINGS],
+[AC_ARG_ENABLE([werror],
+  [AS_HELP_STRING([--enable-werror], [treat warnings as errors (continuous integration)])],
+  [], [enable_werror=no])
+WARN_CFLAGS=
+m4_foreach_w([flag], [-Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion
+  -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla-larger-than=65536],
+  [TARN_FLAG([WARN_CFLAGS], flag)])
+AS_IF([test "$enable_werror" != no], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+AC_SUBST([WARN_CFLAGS])])
+
+dnl TARN_SANITIZERS: AddressSanitizer and UndefinedBehaviorSanitizer; the first report ends
+dnl the program, because a test runner would not notice a line on stderr.
+AC_DEFUN([TARN_SANITIZERS],
+[AC_ARG_ENABLE([sanitizers],
+  [AS_HELP_STRING([--enable-sanitizers], [stop at the first bad access or undefined step])],
+  [], [enable_sanitizers=no])
+SANITIZER_CFLAGS=
+AS_IF([test "$enable_sanitizers" != no],
+  [TARN_FLAG([SANITIZER_CFLAGS],
+    [-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer])
+  AS_IF([test -z "$SANITIZER_CFLAGS"],
+    [AC_MSG_ERROR([--enable-sanitizers: $CC can't link with -fsanitize=address,undefined])])])
+AC_SUBST([SANITIZER_CFLAGS])])
+
+dnl TARN_COVERAGE: counters in the objects and the gcov that reads them.
+AC_DEFUN([TARN_COVERAGE],
+[AC_ARG_VAR([GCOV], [reads the counters of --enable-coverage])
+COVERAGE_CFLAGS=
+AS_IF([test "$enable_coverage" != no],
+  [TARN_FLAG([COVERAGE_CFLAGS], [--coverage])
+  TARN_FLAG([COVERAGE_CFLAGS], [-fprofile-update=atomic])
+  AS_IF([$CC --version 2>/dev/null | grep clang >/dev/null],
+    [AC_CHECK_PROGS([GCOV], [llvm-cov llvm-cov-14])
+    test -z "$GCOV" || GCOV="$GCOV gcov"],
+    [AC_CHECK_PROGS([GCOV], [gcov])])
+  AS_IF([test -z "$COVERAGE_CFLAGS" || test -z "$GCOV"],
+    [AC_MSG_ERROR([--enable-coverage needs a compiler with --coverage and gcov (Debian package gcc)])])])
+AC_SUBST([COVERAGE_CFLAGS])
+AM_CONDITIONAL([WITH_COVERAGE], [test "$enable_coverage" != no])])
+
+dnl TARN_PARANOIA: fresh tensors are full of NaN and the n-th allocation can be made to fail.
+AC_DEFUN([TARN_PARANOIA],
+[AC_ARG_ENABLE([paranoid],
+  [AS_HELP_STRING([--enable-paranoid],
+    [fill fresh memory with NaN, let the n-th allocation fail on request])],
+  [], [enable_paranoid=no])
+AS_IF([test "$enable_paranoid" != no],
+  [AC_DEFINE([TARN_PARANOID], [1], [Fresh memory is NaN and allocations can be made to fail.])])])
+
+dnl TARN_NOTE(yes|no, NAME, FEATURE, PACKAGE, WITHOUT): one line for the summary.
+AC_DEFUN([TARN_NOTE],
+[AS_IF([test "$1" = yes],
+  [tarn_found="$tarn_found
+    $2: $3"],
+  [tarn_missing="$tarn_missing
+    $2: not found, so $5. Debian package: $4"])])
+
+dnl TARN_LIBRARY(VARIABLE, NAME, MODULES, PACKAGE, FEATURE, WITHOUT): the first module of
+dnl MODULES (separated by |) that pkg-config knows. Gives VARIABLE_CFLAGS, VARIABLE_LIBS,
+dnl have_NAME, HAVE_VARIABLE in config.h and the conditional WITH_VARIABLE.
+AC_DEFUN([TARN_LIBRARY],
+[AC_ARG_WITH([$2], [AS_HELP_STRING([--without-$2], [do without $2: $6])], [], [with_$2=yes])
+have_$2=no
+AS_IF([test "$with_$2" != no],
+  [m4_foreach([module], m4_split([$3], [|]),
+    [AS_IF([test $have_$2 = no],
+      [PKG_CHECK_MODULES([$1], module, [have_$2=yes], [have_$2=no])])
+  ])])
+AS_IF([test $have_$2 = yes],
+  [AC_DEFINE([HAVE_$1], [1], [$2 is there: $5.])])
+AM_CONDITIONAL([WITH_$1], [test $have_$2 = yes])
+AS_IF([test "$with_$2" = no],
+  [tarn_missing="$tarn_missing
+    $2: left out by --without-$2, so $6"],
+  [TARN_NOTE([$have_$2], [$2], [$5], [$4], [$6])])])
+
+dnl TARN_PROGRAM(VARIABLE, NAME, PACKAGE, FEATURE, WITHOUT): a tool on PATH.
+AC_DEFUN([TARN_PROGRAM],
+[AC_ARG_VAR([$1], [$2, for $4])
+AC_CHECK_PROG([$1], [$2], [$2])
+AS_IF([test -n "$$1"], [have_$2=yes], [have_$2=no])
+AM_CONDITIONAL([WITH_$1], [test $have_$2 = yes])
+TARN_NOTE([$have_$2], [$2], [$4], [$3], [$5])])
+
+dnl TARN_OPENMP: threads. Results are the same without, one processor does all the work.
+AC_DEFUN([TARN_OPENMP],
+[AC_OPENMP
+AS_CASE(["$enable_openmp:$ac_cv_prog_c_openmp"],
+  [no:*], [tarn_missing="$tarn_missing
+    OpenMP: left out by --disable-openmp, so one thread"],
+  [*:unsupported], [TARN_NOTE([no], [OpenMP], [], [libomp-dev (for clang; gcc brings its own)],
+    [one thread])],
+  [TARN_NOTE([yes], [OpenMP], [threads])])])
+
+dnl TARN_SUMMARY: what was found, what is missing, what to do next.
+AC_DEFUN([TARN_SUMMARY],
+[AS_IF([test "$have_lua" = yes], [tarn_next="make && ./tarn"], [tarn_next="make"])
+cat <<SUMMARY_END
+
+  tarn $PACKAGE_VERSION, $CC $CFLAGS
+  installs under $prefix
+
+  found$tarn_found
+SUMMARY_END
+AS_IF([test -n "$tarn_missing"], [cat <<SUMMARY_END
+  missing$tarn_missing
+SUMMARY_END
+])
+cat <<SUMMARY_END
+  switched on: werror $enable_werror, sanitizers $enable_sanitizers, coverage $enable_coverage, paranoid $enable_paranoid
+
+  next: $tarn_next
+SUMMARY_END
+])

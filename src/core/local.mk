@@ -1,0 +1,3 @@
+## src/core/: what every stage stands on. Files over `real` are compiled twice.
+core_sources += src/core/context.h src/core/file.h src/core/parallel.h src/core/tensor.h
+real_sources += src/core/real.h
