@@ -1,0 +1,209 @@
+/* lua_tensor.c: the tensor as a Lua value: its life, its fields, its plain methods, and
+ * the operators that it refuses.
+ *
+ * - The metatable has two tables for whoever wants to look without running code, such as
+ *   completion: __methods (name -> function) and __fields (a list of names).
+ * - `local t <close> = zeros(3)` ends t with its block; its memory goes at once. */
+#include "repl/arguments.h"
+#include <string.h>
+
+static const char *const fields[] = {"shape", "dtype", "device", "strides", NULL};
+
+/* ---- Fields and methods by name -------------------------------------------------- */
+
+static int push_shape(lua_State *L, const tarn_tensor *t)
+{
+    int rank = tarn_tensor_rank(t);
+    lua_createtable(L, rank, 0);
+    for (int i = 0; i < rank; i++) {
+        lua_pushinteger(L, (lua_Integer)tarn_tensor_shape(t)[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+static int push_strides(lua_State *L, const tarn_tensor *t)
+{
+    int rank = tarn_tensor_rank(t);
+    lua_createtable(L, rank, 0);
+    for (int i = 0; i < rank; i++) {
+        lua_pushinteger(L, tarn_tensor_strides(t)[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+static int push_dtype(lua_State *L, const tarn_tensor *t)
+{
+    lua_pushstring(L, tarn_tensor_dtype(t) == TARN_FLOAT32 ? "float32" : "float64");
+    return 1;
+}
+
+/* Raises that a tensor has nothing of this name; the methods are at index `methods`. */
+static int no_member(lua_State *L, const char *name, int methods)
+{
+    const char *near = tarn_lua_nearest(name, fields);
+    if (!near) near = tarn_lua_nearest_key(L, methods, name);
+    if (near)
+        tarn_lua_fail(L, "tensor has no method '%s'; did you mean '%s'?", name, near);
+    return tarn_lua_fail(L, "tensor has no method '%s'", name);
+}
+
+int tarn_lua_member(lua_State *L)
+{
+    int methods = lua_upvalueindex(1);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, methods) != LUA_TNIL) return 1;
+    const char *name = lua_tostring(L, 2);
+    const tarn_tensor *t = tarn_lua_tensor(L, 1, name, "the tensor");
+    if (strcmp(name, "shape") == 0) return push_shape(L, t);
+    if (strcmp(name, "dtype") == 0) return push_dtype(L, t);
+    if (strcmp(name, "strides") == 0) return push_strides(L, t);
+    if (strcmp(name, "device") == 0) {
+        lua_pushstring(L, "cpu");
+        return 1;
+    }
+    return no_member(L, name, methods);
+}
+
+/* ---- Plain methods ---------------------------------------------------------------- */
+
+static int rank(lua_State *L)
+{
+    lua_pushinteger(L, tarn_tensor_rank(tarn_lua_self(L, "rank")));
+    return 1;
+}
+
+static int numel(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)tarn_tensor_numel(tarn_lua_self(L, "numel")));
+    return 1;
+}
+
+static int item(lua_State *L)
+{
+    char found[80];
+    const tarn_tensor *t = tarn_lua_self(L, "item");
+    if (tarn_tensor_numel(t) != 1)
+        tarn_lua_fail(L, "item: %s has %zu elements, expected exactly 1",
+                      tarn_lua_describe(L, 1, found, sizeof found),
+                      tarn_tensor_numel(t));
+    return tarn_lua_push_item(L, t);
+}
+
+/* Pushes the part of t under the first `dim` entries of `index`: a number or a table. */
+static void push_nested(lua_State *L, const tarn_tensor *t, int dim, size_t *index)
+{
+    if (dim == tarn_tensor_rank(t)) {
+        double value = 0;
+        tarn_lua_check(L, tarn_tensor_get(tarn_lua_context(L), t, index, &value));
+        lua_pushnumber(L, value);
+        return;
+    }
+    size_t extent = tarn_tensor_shape(t)[dim];
+    lua_createtable(L, extent < INT32_MAX ? (int)extent : 0, 0);
+    for (index[dim] = 0; index[dim] < extent; index[dim]++) {
+        push_nested(L, t, dim + 1, index);
+        lua_rawseti(L, -2, (lua_Integer)index[dim] + 1);
+    }
+}
+
+static int totable(lua_State *L)
+{
+    size_t index[TARN_MAX_RANK] = {0};
+    push_nested(L, tarn_lua_self(L, "totable"), 0, index);
+    return 1;
+}
+
+/* ---- Metamethods ------------------------------------------------------------------ */
+
+static int free_tensor(lua_State *L)
+{
+    tarn_tensor **slot = luaL_checkudata(L, 1, TARN_LUA_TENSOR);
+    tarn_tensor_free(*slot);
+    *slot = NULL;
+    return 0;
+}
+
+static int to_string(lua_State *L)
+{
+    char text[240];
+    luaL_checkudata(L, 1, TARN_LUA_TENSOR);
+    lua_pushstring(L, tarn_lua_describe(L, 1, text, sizeof text));
+    return 1;
+}
+
+static int length(lua_State *L)
+{
+    const tarn_tensor *t = tarn_lua_tensor(L, 1, "#", "the operand");
+    if (tarn_tensor_rank(t) == 0)
+        tarn_lua_fail(L, "#: a tensor of rank 0 has no first extent; use t:item()");
+    lua_pushinteger(L, (lua_Integer)tarn_tensor_shape(t)[0]);
+    return 1;
+}
+
+/* Lua turns whatever these operators return into one boolean, so that an element-wise
+ * answer would silently be `true`: they are refused instead. */
+static int refuse_eq(lua_State *L)
+{
+    if (tarn_lua_to_tensor(L, 1) && tarn_lua_to_tensor(L, 2))
+        tarn_lua_fail(L, "==: two tensors have no single answer; use allclose or eq");
+    lua_pushboolean(L, false);
+    return 1;
+}
+
+static int refuse_lt(lua_State *L)
+{
+    return tarn_lua_fail(L, "<: a tensor has no single answer; use t:lt(u) or t:gt(u)");
+}
+
+static int refuse_le(lua_State *L)
+{
+    return tarn_lua_fail(L,
+                         "<=: a tensor has no single answer; use t:le(u) or t:ge(u)");
+}
+
+static int refuse_concat(lua_State *L)
+{
+    return tarn_lua_fail(L,
+                         "..: a tensor is not a string; use tostring(t) to join it to "
+                         "text, cat({a, b}, dim) to join tensors");
+}
+
+static const luaL_Reg metamethods[] = {
+    {"__gc", free_tensor}, {"__close", free_tensor},    {"__tostring", to_string},
+    {"__len", length},     {"__eq", refuse_eq},         {"__lt", refuse_lt},
+    {"__le", refuse_le},   {"__concat", refuse_concat}, {"__newindex", tarn_lua_set},
+    {NULL, NULL},
+};
+
+static const luaL_Reg methods[] = {
+    {"rank", rank},       {"numel", numel}, {"item", item},
+    {"totable", totable}, {NULL, NULL},
+};
+
+void tarn_open_tensor(lua_State *L)
+{
+    /* Make the metatable: operators, and __index with the methods as its upvalue. */
+    luaL_newmetatable(L, TARN_LUA_TENSOR);
+    luaL_setfuncs(L, metamethods, 0);
+    lua_pushstring(L, "tensor");
+    lua_setfield(L, -2, "__name"); /* what Lua's own messages call it */
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__methods");
+    lua_pushcclosure(L, tarn_lua_get, 1);
+    lua_setfield(L, -2, "__index");
+
+    /* List the fields. */
+    lua_newtable(L);
+    for (int i = 0; fields[i]; i++) {
+        lua_pushstring(L, fields[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "__fields");
+    lua_pop(L, 1);
+
+    tarn_lua_methods(L, methods);
+    tarn_open_shape(L);
+}
