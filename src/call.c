@@ -1,0 +1,397 @@
+/* call.c: one call of attention taken apart. The contract is in call.h. */
+#include "call.h"
+#include "backend.h"
+#include "core/parallel.h"
+#include "core/tensor.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Shapes ----------------------------------------------------------------------------- */
+
+static size_t leading(const struct tarn_call *call)
+{
+    return (size_t)call->rank - 2;
+}
+
+/* Writes extents the way messages show them, "[2, 4, any, 64]". */
+static struct tarn_text want_text(const struct tarn_call *call,
+                                  struct tarn_extents want)
+{
+    struct tarn_text t = {"["};
+    size_t used = 1;
+    for (size_t i = 2 - leading(call); i < 4; i++) {
+        if (call->token && i == 2) continue;
+        const char *end = i == 3 ? "]" : ", ";
+        int written = want.n[i] == TARN_ANY
+                          ? snprintf(t.text + used, sizeof t.text - used, "any%s", end)
+                          : snprintf(t.text + used, sizeof t.text - used, "%zu%s",
+                                     want.n[i], end);
+        used += (size_t)written;
+    }
+    return t;
+}
+
+/* The extents of t as [B, H, N, D]; false if its rank is not that of the call. */
+static bool extents_of(const struct tarn_call *call, const tarn_tensor *t,
+                       struct tarn_extents *e)
+{
+    const int rank = tarn_tensor_rank(t);
+    if (rank + call->token != call->rank) return false;
+    const size_t *shape = tarn_tensor_shape(t);
+    *e = (struct tarn_extents){{1, 1, 1, 1}};
+    for (int i = 0; i < rank; i++) {
+        int place = 4 - call->rank + i;
+        if (call->token && place >= 2) place = 3;
+        e->n[place] = shape[i];
+    }
+    return true;
+}
+
+tarn_status tarn_call_expect(const struct tarn_call *call, const char *argument,
+                             const tarn_tensor *t, struct tarn_extents want,
+                             const char *letters, const char *match)
+{
+    static const char *const prefixes[] = {"", "H, ", "B, H, "};
+    struct tarn_extents got;
+    bool fits = extents_of(call, t, &got);
+    for (int i = 0; fits && i < 4; i++)
+        fits = want.n[i] == TARN_ANY || want.n[i] == got.n[i];
+    if (fits) return TARN_OK;
+    return tarn_fail(call->ctx, TARN_ESHAPE,
+                     "%s: %s is %s, expected [%s%s] = %s to match %s", call->function,
+                     argument, tarn_shape_text(t).text, prefixes[leading(call)],
+                     letters, want_text(call, want).text, match);
+}
+
+/* The rank decides how everything else is read. */
+static tarn_status open_rank(struct tarn_call *call, const tarn_tensor *q)
+{
+    call->rank = tarn_tensor_rank(q) + call->token;
+    if (call->rank >= 2 && call->rank <= 4) return TARN_OK;
+    return tarn_fail(call->ctx, TARN_ESHAPE, "%s: q is %s, expected %s", call->function,
+                     tarn_shape_text(q).text,
+                     call->token ? "[D], [H, D] or [B, H, D]"
+                                 : "[N, D], [H, N, D] or [B, H, N, D]");
+}
+
+static tarn_status check_shapes(struct tarn_call *call,
+                                const struct tarn_arguments *args)
+{
+    const char *q_letters = call->token ? "D" : "N, D";
+    const char *v_letters = call->token ? "M" : "N, M";
+    struct tarn_extents q, k, v;
+    tarn_status status = TARN_OK;
+    if (args->want_from)
+        status = tarn_call_expect(call, "q", args->q, args->want_q, q_letters,
+                                  args->want_from);
+    if (status) return status;
+    extents_of(call, args->q, &q);
+
+    const size_t N = args->same_length ? q.n[2] : TARN_ANY;
+    struct tarn_extents want_k = {{q.n[0], q.n[1], N, q.n[3]}};
+    status = tarn_call_expect(call, "k", args->k, want_k, q_letters, "q");
+    if (status) return status;
+    extents_of(call, args->k, &k);
+
+    struct tarn_extents want_v = {{k.n[0], k.n[1], k.n[2], args->want_M}};
+    status = tarn_call_expect(call, "v", args->v, want_v, v_letters,
+                              args->want_M == TARN_ANY ? "k" : "k and the state");
+    if (status) return status;
+    extents_of(call, args->v, &v);
+
+    call->B = q.n[0], call->H = q.n[1], call->N_q = q.n[2], call->N = k.n[2];
+    call->D = q.n[3], call->M = v.n[3];
+    call->key_rows = call->N;
+    if (call->D == 0 || call->M == 0)
+        return tarn_fail(call->ctx, TARN_ESHAPE, "%s: %s is %s, expected %s >= 1",
+                         call->function, call->D == 0 ? "q" : "v",
+                         tarn_shape_text(call->D == 0 ? args->q : args->v).text,
+                         call->D == 0 ? "D" : "M");
+    struct tarn_extents want_dout = {{q.n[0], q.n[1], q.n[2], v.n[3]}};
+    return args->dout ? tarn_call_expect(call, "dout", args->dout, want_dout, v_letters,
+                                         "the output")
+                      : TARN_OK;
+}
+
+size_t tarn_call_heads(const struct tarn_call *call)
+{
+    return call->B * call->H;
+}
+
+/* ---- Options ------------------------------------------------------------------------------ */
+
+static tarn_status check_lengths(const struct tarn_call *call)
+{
+    const tarn_options *o = &call->options;
+    if (o->lengths_count == 0) return TARN_OK;
+    if (o->lengths_count != call->B)
+        return tarn_fail(call->ctx, TARN_ESHAPE,
+                         "%s: lengths has %zu entries, expected B = %zu",
+                         call->function, o->lengths_count, call->B);
+    for (size_t b = 0; b < call->B; b++)
+        if (o->lengths[b] < 0 || (uint64_t)o->lengths[b] > call->N)
+            return tarn_fail(call->ctx, TARN_EINVAL,
+                             "%s: lengths[%zu] is %lld, expected 0 to N = %zu",
+                             call->function, b + 1, (long long)o->lengths[b], call->N);
+    return TARN_OK;
+}
+
+static tarn_status resolve_options(struct tarn_call *call, const tarn_options *given)
+{
+    tarn_options *o = &call->options;
+    *o = given ? *given : tarn_defaults();
+    if (!o->phi) o->phi = tarn_phi_at(0);
+    if (o->chunk == 0) o->chunk = TARN_BLOCK;
+    if (!(o->eps >= 0) || isinf(o->eps))
+        return tarn_fail(call->ctx, TARN_EINVAL, "%s: eps is %g, expected 0 or more",
+                         call->function, o->eps);
+    if (isinf(o->scale))
+        return tarn_fail(call->ctx, TARN_EINVAL,
+                         "%s: scale is %g, expected a finite number", call->function,
+                         o->scale);
+    if (o->by == TARN_PAIR && !o->pair)
+        return tarn_fail(call->ctx, TARN_EINVAL,
+                         "%s: by is a pair function, but none is set", call->function);
+    return TARN_OK;
+}
+
+tarn_options tarn_defaults(void)
+{
+    return (tarn_options){.by = TARN_SOFTMAX,
+                          .eps = 1e-6,
+                          .scale = NAN,
+                          .method = TARN_CHUNKED,
+                          .precision = TARN_ACCURATE};
+}
+
+/* ---- Open and close ------------------------------------------------------------------------ */
+
+static tarn_dtype wider(tarn_dtype a, const tarn_tensor *t)
+{
+    return t && tarn_tensor_dtype(t) == TARN_FLOAT64 ? TARN_FLOAT64 : a;
+}
+
+/* Takes t as it is if it fits, else a copy that does. */
+static tarn_status borrow(struct tarn_call *call, const tarn_tensor *t,
+                          struct tarn_input *input)
+{
+    input->t = t;
+    if (!t) return TARN_OK;
+    if (tarn_tensor_dtype(t) == call->dtype && tarn_tensor_is_contiguous(t))
+        return TARN_OK;
+    tarn_status status = tarn_as(call->ctx, t, call->dtype, &input->owned);
+    input->t = input->owned;
+    return status;
+}
+
+static const void *data_of(struct tarn_input input)
+{
+    return input.t ? tarn_tensor_data(input.t) : NULL;
+}
+
+/* Head 0 as the stages see it when they take q and k as they are. */
+static void fill_first(struct tarn_call *call)
+{
+    const tarn_options *o = &call->options;
+    call->first = (struct tarn_attn){
+        .ctx = call->ctx,
+        .N_q = call->N_q,
+        .N = call->N,
+        .C = call->D,
+        .M = call->M,
+        .q = data_of(call->q),
+        .k = data_of(call->k),
+        .v = data_of(call->v),
+        .dout = data_of(call->dout),
+        .scale = 1,
+        .eps = o->eps,
+        .weights_stride = call->N,
+        .chunk = o->chunk,
+    };
+}
+
+tarn_status tarn_call_open(tarn_context *ctx, const char *function,
+                           const struct tarn_arguments *args, struct tarn_call *call)
+{
+    *call = (struct tarn_call){.ctx = ctx, .function = function, .token = args->token};
+    tarn_status status = open_rank(call, args->q);
+    if (!status) status = check_shapes(call, args);
+    if (!status) status = resolve_options(call, args->options);
+    if (!status) status = check_lengths(call);
+    call->dtype =
+        wider(wider(wider(tarn_tensor_dtype(args->q), args->k), args->v), args->dout);
+    if (!status)
+        status = tarn_backend_operations(ctx, function, call->options.impl, call->dtype,
+                                         &call->ops);
+    if (!status) status = borrow(call, args->q, &call->q);
+    if (!status) status = borrow(call, args->k, &call->k);
+    if (!status) status = borrow(call, args->v, &call->v);
+    if (!status) status = borrow(call, args->dout, &call->dout);
+    if (!status) fill_first(call);
+    return status;
+}
+
+void tarn_call_close(struct tarn_call *call)
+{
+    tarn_tensor_free(call->q.owned);
+    tarn_tensor_free(call->k.owned);
+    tarn_tensor_free(call->v.owned);
+    tarn_tensor_free(call->dout.owned);
+    tarn_tensor_free(call->q_rows);
+    tarn_tensor_free(call->k_rows);
+    tarn_features_free(&call->fq);
+    tarn_features_free(&call->fk);
+}
+
+tarn_status tarn_call_new(struct tarn_call *call, size_t rows, size_t columns,
+                          tarn_tensor **out)
+{
+    const size_t all[4] = {call->B, call->H, rows, columns};
+    size_t shape[4];
+    int rank = 0;
+    for (size_t i = 2 - leading(call); i < 4; i++)
+        if (!(call->token && i == 2)) shape[rank++] = all[i];
+    return tarn_tensor_new(call->ctx, call->dtype, rank, shape, out);
+}
+
+tarn_status tarn_call_output(struct tarn_call *call, tarn_tensor *given,
+                             tarn_tensor **out)
+{
+    if (!given) return tarn_call_new(call, call->N_q, call->M, out);
+    const struct tarn_extents want = {{call->B, call->H, call->N_q, call->M}};
+    tarn_status status = tarn_call_expect(call, "out", given, want,
+                                          call->token ? "M" : "N, M", "the output");
+    if (!status &&
+        (tarn_tensor_dtype(given) != call->dtype || !tarn_tensor_is_contiguous(given)))
+        status = tarn_fail(call->ctx, TARN_EDTYPE, "%s: out must be contiguous %s",
+                           call->function, tarn_dtype_name(call->dtype));
+    *out = given;
+    return status;
+}
+
+/* ---- Stage 0 ------------------------------------------------------------------------------- */
+
+tarn_status tarn_call_features(struct tarn_call *call)
+{
+    const tarn_options *o = &call->options;
+    const bool scaled = o->precision == TARN_ACCURATE;
+    struct tarn_rows q = {call->dtype, tarn_call_heads(call) * call->N_q, call->D,
+                          data_of(call->q)};
+    struct tarn_rows k = {call->dtype, tarn_call_heads(call) * call->N, call->D,
+                          data_of(call->k)};
+    tarn_status status = tarn_features_make(call->ctx, call->function, o->phi, q,
+                                            scaled, o->eps, &call->fq);
+    if (!status)
+        status = tarn_features_make(call->ctx, call->function, o->phi, k, false, 0,
+                                    &call->fk);
+    if (status) return status;
+    if (call->fq.C != call->fk.C)
+        return tarn_fail(
+            call->ctx, TARN_ESHAPE,
+            "%s: phi gave %zu features for q and %zu for k, expected the same",
+            call->function, call->fq.C, call->fk.C);
+    call->first.C = call->fq.C;
+    call->first.q = call->fq.f;
+    call->first.k = call->fk.f;
+    call->first.eps_row = call->fq.eps_row;
+    return TARN_OK;
+}
+
+/* ---- Heads ---------------------------------------------------------------------------------- */
+
+/* `base` moved on by h blocks of rows * columns elements; what is absent stays absent. */
+static void *moved(const struct tarn_call *call, const void *base, size_t h,
+                   size_t rows, size_t columns)
+{
+    if (!base) return NULL;
+    return (char *)(uintptr_t)base + h * rows * columns * tarn_dtype_size(call->dtype);
+}
+
+static struct tarn_sums state_of_head(const struct tarn_call *call, size_t h)
+{
+    const size_t C = call->first.C, M = call->M;
+    return (struct tarn_sums){.S = moved(call, call->sums.S, h, C, M),
+                              .z = moved(call, call->sums.z, h, C, 1),
+                              .S_part = moved(call, call->sums.S_part, h, C, M),
+                              .z_part = moved(call, call->sums.z_part, h, C, 1),
+                              .count = call->sums.count};
+}
+
+static struct tarn_attn head_of(const struct tarn_call *call, size_t h)
+{
+    struct tarn_attn a = call->first;
+    const size_t N_q = call->N_q, N = call->key_rows, C = a.C, M = a.M;
+    a.q = moved(call, a.q, h, N_q, C);
+    a.k = moved(call, a.k, h, N, C);
+    a.v = moved(call, a.v, h, N, M);
+    a.out = moved(call, a.out, h, N_q, M);
+    a.eps_row = moved(call, a.eps_row, h, N_q, 1);
+    a.weights = moved(call, a.weights, h, N_q, N);
+    a.dout = moved(call, a.dout, h, N_q, M);
+    a.dq = moved(call, a.dq, h, N_q, C);
+    a.dk = moved(call, a.dk, h, N, C);
+    a.dv = moved(call, a.dv, h, N, M);
+    a.dS = moved(call, a.dS, h, C, M);
+    a.dz = moved(call, a.dz, h, C, 1);
+    a.dS0 = moved(call, a.dS0, h, C, M);
+    a.dz0 = moved(call, a.dz0, h, C, 1);
+    if (call->options.lengths_count) a.N = (size_t)call->options.lengths[h / call->H];
+    return a;
+}
+
+struct lanes {
+    struct tarn_call *call;
+    tarn_status (*form)(struct tarn_attn *);
+    size_t lanes, work; /* elements of scratch memory in a lane */
+    char *scratch;
+};
+
+/* A lane runs every lanes-th head, with scratch memory of its own. */
+static tarn_status run_lane(void *data, size_t lane)
+{
+    const struct lanes *job = data;
+    struct tarn_call *call = job->call;
+    for (size_t h = lane; h < tarn_call_heads(call); h += job->lanes) {
+        struct tarn_attn a = head_of(call, h);
+        struct tarn_sums state = state_of_head(call, h);
+        a.state = &state;
+        a.work = moved(call, job->scratch, lane, job->work, 1);
+        if (a.pair) call->pair_head = h;
+        tarn_status status = job->form(&a);
+        if (status) return status;
+    }
+    return TARN_OK;
+}
+
+/* Every head has seen the same number of tokens, so the count needs no asking. */
+static void advance_count(struct tarn_call *call, const struct tarn_form *form,
+                          bool naive)
+{
+    const bool flushed = naive || form == call->ops->prefix[TARN_SCAN];
+    call->sums.count = flushed ? 0 : (call->sums.count + call->N) % TARN_BLOCK;
+}
+
+tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
+                          bool whole)
+{
+    const size_t heads = tarn_call_heads(call);
+    const bool naive = call->options.precision == TARN_FAST && !call->first.weights;
+    struct lanes job = {.call = call,
+                        .form = naive ? form->naive : form->accurate,
+                        .lanes = whole ? 1 : (size_t)tarn_threads(call->ctx),
+                        .work = form->work(&call->first)};
+    if (job.lanes > heads) job.lanes = heads ? heads : 1;
+    if (job.work) {
+        job.scratch =
+            tarn_alloc(call->ctx, job.lanes * job.work, tarn_dtype_size(call->dtype));
+        if (!job.scratch) return TARN_ENOMEM;
+    }
+    tarn_status status =
+        whole ? run_lane(&job, 0)
+              : tarn_parallel(call->ctx, call->function, job.lanes, run_lane, &job);
+    if (status == TARN_EINTR && whole) tarn_poll(call->ctx, call->function);
+    if (!status) advance_count(call, form, naive);
+    tarn_release(job.scratch);
+    return status;
+}
