@@ -7,9 +7,6 @@
 #include "core/tensor.h"
 #include <math.h>
 
-static const struct tarn_extents any_extents = {
-    {TARN_ANY, TARN_ANY, TARN_ANY, TARN_ANY}};
-
 /* ---- Stage 1 ------------------------------------------------------------------------------- */
 
 /* The user's similarity of one pair: rows of q and k as tensors of their own. */
