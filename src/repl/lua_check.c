@@ -1,0 +1,304 @@
+/* lua_check.c: equiv, gradcheck and backends in Lua, and the clock they are timed by.
+ *
+ * The tables are plain; lua/report.lua gives them their looks. Positions that C counts from
+ * 0 are counted from 1 here. */
+#include "repl/arguments.h"
+#include "repl/lua_attention.h"
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define REPORT "tarn.report"
+
+static const char *dtype_name(tarn_dtype dtype)
+{
+    return dtype == TARN_FLOAT64 ? "float64" : "float32";
+}
+
+/* ---- reports ------------------------------------------------------------------------- */
+
+/* Pushes an empty report of C's, to be ended by the collector if nobody else does. */
+static tarn_report *push_c_report(lua_State *L)
+{
+    tarn_report *report = lua_newuserdatauv(L, sizeof *report, 0);
+    *report = (tarn_report){0};
+    luaL_setmetatable(L, REPORT);
+    return report;
+}
+
+static int free_report(lua_State *L)
+{
+    tarn_report *report = luaL_checkudata(L, 1, REPORT);
+    tarn_report_free(report);
+    *report = (tarn_report){0};
+    return 0;
+}
+
+static void set_string(lua_State *L, const char *name, const char *value)
+{
+    lua_pushstring(L, value);
+    lua_setfield(L, -2, name);
+}
+
+static void set_number(lua_State *L, const char *name, double value)
+{
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, name);
+}
+
+static void set_boolean(lua_State *L, const char *name, bool value)
+{
+    lua_pushboolean(L, value);
+    lua_setfield(L, -2, name);
+}
+
+static void push_worst(lua_State *L, const tarn_row *row)
+{
+    lua_createtable(L, 0, 3);
+    lua_createtable(L, row->worst.rank, 0);
+    for (int i = 0; i < row->worst.rank; i++) {
+        lua_pushinteger(L, (lua_Integer)row->worst.index[i] + 1);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "index");
+    set_number(L, "got", row->worst.got);
+    set_number(L, "expected", row->worst.expected);
+}
+
+static void push_row(lua_State *L, const tarn_row *row)
+{
+    lua_createtable(L, 0, 12);
+    set_string(L, "form", row->form);
+    set_string(L, "impl", row->impl);
+    set_string(L, "device", row->device);
+    set_string(L, "dtype", dtype_name(row->dtype));
+    set_string(L, "what", row->what);
+    set_number(L, "max_abs", row->max_abs);
+    set_number(L, "max_rel", row->max_rel);
+    set_number(L, "tol", row->tol);
+    set_boolean(L, "ok", row->ok);
+    set_number(L, "seconds", row->seconds);
+    lua_pushinteger(L, (lua_Integer)row->state_bytes);
+    lua_setfield(L, -2, "state_bytes");
+    push_worst(L, row);
+    lua_setfield(L, -2, "worst");
+}
+
+/* Pushes {ok =, rows = {}}. */
+static void push_report(lua_State *L)
+{
+    lua_createtable(L, 0, 2);
+    set_boolean(L, "ok", true);
+    lua_newtable(L);
+    lua_setfield(L, -2, "rows");
+}
+
+/* Adds what C reports to the table at `target`, and frees it. */
+static void add_report(lua_State *L, int target, tarn_report *report)
+{
+    lua_getfield(L, target, "rows");
+    lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+    for (size_t i = 0; i < report->count; i++) {
+        push_row(L, &report->rows[i]);
+        lua_rawseti(L, -2, ++count);
+    }
+    lua_pop(L, 1);
+    if (!report->ok) {
+        lua_pushboolean(L, false);
+        lua_setfield(L, target, "ok");
+    }
+    tarn_report_free(report);
+    *report = (tarn_report){0};
+}
+
+/* ---- lists of words ------------------------------------------------------------------- */
+
+/* Pushes the list of strings that an option is, and gives its length; -1 if it is not
+ * there. */
+static int push_list(lua_State *L, int table, const char *function, const char *name)
+{
+    char given[80];
+    if (!lua_istable(L, table)) return -1;
+    lua_pushstring(L, name);
+    if (lua_rawget(L, table) == LUA_TNIL) return -1;
+    if (!lua_istable(L, -1) || lua_rawlen(L, -1) == 0)
+        tarn_lua_fail(L, "%s: %s is %s, expected a list of names", function, name,
+                      lua_istable(L, -1)
+                          ? "an empty table"
+                          : tarn_lua_describe(L, -1, given, sizeof given));
+    return (int)lua_rawlen(L, -1);
+}
+
+/* Entry i of the list on top of the stack, 1-based. */
+static const char *list_entry(lua_State *L, const char *function, const char *name,
+                              int i)
+{
+    char given[80];
+    lua_rawgeti(L, -1, i);
+    if (lua_type(L, -1) != LUA_TSTRING)
+        tarn_lua_fail(L, "%s: %s[%d] is %s, expected a name", function, name, i,
+                      tarn_lua_describe(L, -1, given, sizeof given));
+    const char *word = lua_tostring(L, -1); /* the list keeps it alive */
+    lua_pop(L, 1);
+    return word;
+}
+
+static void read_dtypes(lua_State *L, int table, tarn_equiv_options *o)
+{
+    static const char *const words[] = {"float32", "float64", NULL};
+    const int count = push_list(L, table, "equiv", "dtypes");
+    if (count >= 0) o->float32 = o->float64 = false;
+    for (int i = 1; i <= count; i++) {
+        const char *word = list_entry(L, "equiv", "dtypes", i);
+        const bool narrow = strcmp(word, words[0]) == 0;
+        if (!narrow && strcmp(word, words[1]) != 0)
+            tarn_lua_fail(L, "equiv: dtypes[%d] is '%s', expected float32 or float64",
+                          i, word);
+        *(narrow ? &o->float32 : &o->float64) = true;
+    }
+}
+
+/* Finds a backend by name or, with by_device, by device. */
+static bool find_backend(const char *word, bool by_device, tarn_backend_info *info)
+{
+    for (size_t i = 0; tarn_backend_at(i, info); i++)
+        if (strcmp(by_device ? info->device : info->name, word) == 0) return true;
+    return false;
+}
+
+/* Refuses what this build, or this machine, does not have. */
+static void check_backends(lua_State *L, int table, const char *name, bool by_device)
+{
+    tarn_backend_info info;
+    const int count = push_list(L, table, "equiv", name);
+    for (int i = 1; i <= count; i++) {
+        const char *word = list_entry(L, "equiv", name, i);
+        if (!find_backend(word, by_device, &info))
+            tarn_lua_fail(L,
+                          "equiv: %s[%d] is '%s', which is not in this build; hint: "
+                          "backends() lists what is",
+                          name, i, word);
+        if (!info.usable)
+            tarn_lua_fail(L, "equiv: %s[%d] is '%s', which can't be used: %s", name, i,
+                          word, info.why_not);
+    }
+    if (count >= 0) lua_pop(L, 1);
+}
+
+/* ---- the functions -------------------------------------------------------------------- */
+
+/* equiv(q, k, v, options): once for each implementation that was named, or for all. */
+static int equiv(lua_State *L)
+{
+    static const char *const names[] = {
+        "phi",     "by",    "eps",    "scale", "lengths", "state", "causal",
+        "devices", "impls", "dtypes", "grad",  "tol",     NULL};
+    struct tarn_lua_form form = {"equiv", names, false};
+    tarn_equiv_options o = tarn_equiv_defaults();
+    struct tarn_lua_attention a = {.options = o.attention};
+    lua_settop(L, 4);
+    tarn_lua_options(L, 4, form.name, names);
+    tarn_lua_opt_boolean(L, 4, form.name, "grad", &o.grad);
+    tarn_lua_opt_number(L, 4, form.name, "tol", &o.tol);
+    form.gradient = o.grad;
+    tarn_lua_attention(L, &form, 1, 4, &a);
+    o.attention = a.options;
+    read_dtypes(L, 4, &o);
+    check_backends(L, 4, "devices", true);
+    check_backends(L, 4, "impls", false);
+
+    /* Run, and gather the rows in one table. */
+    tarn_report *report = push_c_report(L);
+    push_report(L);
+    const int target = lua_gettop(L);
+    const int impls = push_list(L, 4, form.name, "impls");
+    for (int i = 1; i <= (impls < 1 ? 1 : impls); i++) {
+        if (impls > 0) o.impl = list_entry(L, form.name, "impls", i);
+        struct tarn_lua_call call = tarn_lua_enter(L, a.cell);
+        tarn_lua_leave(L, call,
+                       tarn_equiv(tarn_lua_context(L), a.q, a.k, a.v, &o, report));
+        add_report(L, target, report);
+    }
+    lua_pushvalue(L, target);
+    return 1;
+}
+
+static const char *const check_sim[] = {"by",      "causal", "eps", "scale",
+                                        "lengths", "impl",   "tol", NULL};
+static const char *const check_assoc[] = {"phi", "eps", "lengths", "impl", "tol", NULL};
+static const char *const check_prefix[] = {
+    "phi", "eps", "state", "chunk", "method", "precision", "impl", "tol", NULL};
+static const char *const check_rnn[] = {"phi", "eps", "state", "impl", "tol", NULL};
+
+/* gradcheck(form, q, k, v, options) */
+static int gradcheck(lua_State *L)
+{
+    static const char *const names[] = {"sim", "assoc", "prefix", "rnn", NULL};
+    static const char *const *const options[] = {check_sim, check_assoc, check_prefix,
+                                                 check_rnn};
+    struct tarn_lua_form form = {"gradcheck", NULL, true};
+    struct tarn_lua_attention a = {.options = tarn_defaults()};
+    double tol = (double)NAN;
+    int which = 0;
+    lua_settop(L, 5);
+
+    /* Read the form's name as if it were an option: the same errors, the same help. */
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, 1);
+    lua_setfield(L, -2, "form");
+    if (!tarn_lua_opt_word(L, 6, form.name, "form", names, &which))
+        tarn_lua_fail(L,
+                      "gradcheck: form is missing, expected sim, assoc, prefix or rnn");
+    form.options = options[which];
+    tarn_lua_attention(L, &form, 2, 5, &a);
+    tarn_lua_opt_number(L, 5, form.name, "tol", &tol);
+
+    tarn_report *report = push_c_report(L);
+    push_report(L);
+    const int target = lua_gettop(L);
+    struct tarn_lua_call call = tarn_lua_enter(L, a.cell);
+    tarn_lua_leave(L, call,
+                   tarn_gradcheck(tarn_lua_context(L), names[which], a.q, a.k, a.v,
+                                  &a.options, tol, report));
+    add_report(L, target, report);
+    return 1;
+}
+
+static int backends(lua_State *L)
+{
+    tarn_backend_info info;
+    lua_newtable(L);
+    for (size_t i = 0; tarn_backend_at(i, &info); i++) {
+        lua_createtable(L, 0, 5);
+        set_string(L, "name", info.name);
+        set_string(L, "device", info.device);
+        set_boolean(L, "compiled", info.compiled);
+        set_boolean(L, "usable", info.usable);
+        set_string(L, "why", info.why_not);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+/* clock() -> seconds of a clock that only goes forward. */
+static int clock_seconds(lua_State *L)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    lua_pushnumber(L, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    return 1;
+}
+
+void tarn_open_check(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"equiv", equiv},
+                                         {"gradcheck", gradcheck},
+                                         {"backends", backends},
+                                         {"clock", clock_seconds},
+                                         {NULL, NULL}};
+    luaL_newmetatable(L, REPORT);
+    lua_pushcfunction(L, free_report);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
+    luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,154 @@
+/* lua_rnn.c: cells are made here: rnn{D=, M=}, rnn.load(path) and kv{D=, M=}. Chapter 4.
+ *
+ * Sizes are those of one head, as in the equations: D and M, then H heads and B batch
+ * entries if there are any. What a cell can do stands in lua_state.c. */
+#include "repl/arguments.h"
+#include "repl/lua_attention.h"
+
+/* A size of at least 1, or 0 if it is not given and need not be. */
+static size_t read_size(lua_State *L, const char *function, const char *name,
+                        bool needed)
+{
+    lua_Integer value = 0;
+    if (!tarn_lua_opt_integer(L, 2, function, name, &value)) {
+        if (needed)
+            tarn_lua_fail(
+                L,
+                "%s: %s is missing, expected {D=, M=}: the widths of one head's "
+                "queries and keys, and of its values",
+                function, name);
+        return 0;
+    }
+    if (value < 1)
+        tarn_lua_fail(L, "%s: %s is %lld, expected 1 or more", function, name,
+                      (long long)value);
+    return (size_t)value;
+}
+
+/* Other libraries are told the width of all heads together: say what that comes to. */
+static void refuse_model_width(lua_State *L, const char *function)
+{
+    lua_Integer width, heads = 1;
+    if (!tarn_lua_opt_integer(L, 2, function, "d_model", &width)) return;
+    tarn_lua_opt_integer(L, 2, function, "H", &heads);
+    if (heads < 1 || width < 1 || width % heads != 0)
+        tarn_lua_fail(
+            L,
+            "%s: d_model is %lld, which is not a multiple of H = %lld; expected "
+            "D and M, the widths of one head",
+            function, (long long)width, (long long)heads);
+    tarn_lua_fail(
+        L,
+        "%s: there is no option 'd_model'; D and M are the widths of one head: "
+        "d_model / H = %lld / %lld = %lld",
+        function, (long long)width, (long long)heads, (long long)(width / heads));
+}
+
+static void read_phi(lua_State *L, const char *function, tarn_cell *cell)
+{
+    lua_pushliteral(L, "phi");
+    if (lua_rawget(L, 2) != LUA_TNIL)
+        cell->phi = tarn_lua_phi(L, -1, function, false);
+    else
+        lua_pushnil(L);
+}
+
+static void read_place(lua_State *L, const char *function, tarn_cell *cell)
+{
+    static const char *const dtypes[] = {"float32", "float64", NULL};
+    char given[80];
+    int dtype = 0;
+    tarn_lua_opt_word(L, 2, function, "dtype", dtypes, &dtype);
+    cell->dtype = dtype == 1 ? TARN_FLOAT64 : TARN_FLOAT32;
+    lua_pushliteral(L, "device");
+    if (lua_rawget(L, 2) == LUA_TSTRING)
+        tarn_lua_device(L, function, lua_tostring(L, -1));
+    else if (!lua_isnil(L, -1))
+        tarn_lua_fail(L, "%s: device is %s, expected a name such as 'cpu'", function,
+                      tarn_lua_describe(L, -1, given, sizeof given));
+    lua_pop(L, 1);
+}
+
+/* Reads the table of sizes at index 2; leaves on top what keeps the feature map alive. */
+static tarn_cell read_cell(lua_State *L, const char *function, const char *const *names)
+{
+    char given[80];
+    tarn_cell cell = {.eps = tarn_defaults().eps, .scale = tarn_defaults().scale};
+    if (!lua_istable(L, 2))
+        tarn_lua_fail(L, "%s: the argument is %s, expected a table {D=, M=}", function,
+                      tarn_lua_describe(L, 2, given, sizeof given));
+    refuse_model_width(L, function);
+    tarn_lua_explain(L, 2, function, names);
+    tarn_lua_options(L, 2, function, names);
+    cell.D = read_size(L, function, "D", true);
+    cell.M = read_size(L, function, "M", true);
+    cell.H = read_size(L, function, "H", false);
+    cell.B = read_size(L, function, "B", false);
+    tarn_lua_opt_number(L, 2, function, "eps", &cell.eps);
+    tarn_lua_opt_number(L, 2, function, "scale", &cell.scale);
+    read_place(L, function, &cell);
+    read_phi(L, function, &cell);
+    return cell;
+}
+
+static int new_rnn(lua_State *L)
+{
+    static const char *const names[] = {"D",   "M",     "H",      "B", "phi",
+                                        "eps", "dtype", "device", NULL};
+    const tarn_cell cell = read_cell(L, "rnn", names);
+    struct tarn_lua_cell *st = tarn_lua_new_rnn(L, -1);
+    struct tarn_lua_call call = tarn_lua_enter(L, NULL); /* phi tells its width */
+    tarn_lua_leave(L, call, tarn_rnn_new(tarn_lua_context(L), &cell, &st->rnn));
+    return 1;
+}
+
+/* kv{..} comes as (options), rnn{..} through __call as (rnn, options). */
+static int new_kv(lua_State *L)
+{
+    static const char *const names[] = {"D",     "M",     "H",      "B",
+                                        "scale", "dtype", "device", NULL};
+    lua_settop(L, 1);
+    lua_pushvalue(L, 1);
+    const tarn_cell cell = read_cell(L, "kv", names);
+    struct tarn_lua_cell *st = tarn_lua_new_kv(L);
+    tarn_lua_check(L, tarn_kv_new(tarn_lua_context(L), &cell, &st->kv));
+    return 1;
+}
+
+/* rnn.load(path, {phi=}) */
+static int load(lua_State *L)
+{
+    static const char *const names[] = {"phi", NULL};
+    char given[80];
+    tarn_cell cell = {0};
+    if (lua_type(L, 1) != LUA_TSTRING)
+        tarn_lua_fail(L, "rnn.load: path is %s, expected a string",
+                      tarn_lua_describe(L, 1, given, sizeof given));
+    lua_settop(L, 2);
+    if (tarn_lua_options(L, 2, "rnn.load", names))
+        read_phi(L, "rnn.load", &cell);
+    else
+        lua_pushnil(L);
+    struct tarn_lua_cell *st = tarn_lua_new_rnn(L, -1);
+    struct tarn_lua_call call = tarn_lua_enter(L, NULL);
+    tarn_lua_leave(
+        L, call,
+        tarn_rnn_load(tarn_lua_context(L), lua_tostring(L, 1), cell.phi, &st->rnn));
+    return 1;
+}
+
+void tarn_open_rnn(lua_State *L)
+{
+    tarn_lua_open_states(L);
+
+    lua_newtable(L);
+    lua_pushcfunction(L, load);
+    lua_setfield(L, -2, "load");
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, new_rnn);
+    lua_setfield(L, -2, "__call");
+    lua_setmetatable(L, -2);
+    lua_setfield(L, -2, "rnn");
+    lua_pushcfunction(L, new_kv);
+    lua_setfield(L, -2, "kv");
+}
