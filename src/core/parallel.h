@@ -4,6 +4,9 @@
 
 #include "context.h"
 
+/* How many threads the machine can run at once; 1 in a build without OpenMP. */
+int tarn_processors(void);
+
 /* Runs body(data, i) for i = 0..count-1, in any order, on ctx's threads (OpenMP, dynamic
  * schedule). After a failure or an interrupt the items not yet begun are skipped, and the
  * status of the first item that failed is returned. A body runs off the main thread: it

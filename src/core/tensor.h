@@ -9,13 +9,12 @@
 #define TARN_TENSOR_H
 
 #include "context.h"
+#include <stdalign.h>
 
 /* Reference-counted memory; the last tensor that leaves frees it. */
 struct tarn_storage {
     atomic_size_t references;
-    size_t bytes;
-    tarn_context *ctx; /* whose count of bytes it is in */
-    void *memory;
+    alignas(64) unsigned char memory[];
 };
 
 struct tarn_tensor {
@@ -26,6 +25,25 @@ struct tarn_tensor {
     void *data; /* first element, somewhere inside storage->memory */
     struct tarn_storage *storage;
 };
+
+/* The number of elements of a shape. Fails for ranks above TARN_MAX_RANK, and if the
+ * extents (0 counted as 1) multiply to more than a ptrdiff_t: with that no stride and no
+ * offset inside a tensor can overflow. */
+tarn_status tarn_shape_count(tarn_context *ctx, const char *function, int rank,
+                             const size_t *shape, size_t *count);
+
+/* Fails unless dim is one of t's dimensions. */
+tarn_status tarn_check_dim(tarn_context *ctx, const char *function,
+                           const tarn_tensor *t, int dim);
+
+/* The address of the element that lies `offset` elements after the first. */
+void *tarn_at(const tarn_tensor *t, ptrdiff_t offset);
+
+/* Row-major strides of a shape. */
+void tarn_row_major(int rank, const size_t *shape, ptrdiff_t *stride);
+
+/* The type in which float32 and float64 meet. */
+tarn_dtype tarn_promote(tarn_dtype a, tarn_dtype b);
 
 /* Bytes of one element. */
 size_t tarn_dtype_size(tarn_dtype dtype);

@@ -1,0 +1,381 @@
+/* tensor.c: tensors over shared storage; elements, filling and copying.
+ *
+ * - A storage is one block of memory with its count of references in front. It goes with
+ *   the last tensor that looks at it.
+ * - Sizes are checked where a shape comes in (tarn_shape_count); after that no product of
+ *   extents, strides and indices can overflow, and the code below does not ask again. */
+#include "core/tensor.h"
+#include "core/kernels.h"
+#include "core/walk.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Types and shapes -------------------------------------------------------------- */
+
+size_t tarn_dtype_size(tarn_dtype dtype)
+{
+    return dtype == TARN_FLOAT32 ? sizeof(float) : sizeof(double);
+}
+
+const char *tarn_dtype_name(tarn_dtype dtype)
+{
+    return dtype == TARN_FLOAT32 ? "float32" : "float64";
+}
+
+tarn_dtype tarn_promote(tarn_dtype a, tarn_dtype b)
+{
+    return a == TARN_FLOAT32 && b == TARN_FLOAT32 ? TARN_FLOAT32 : TARN_FLOAT64;
+}
+
+struct tarn_text tarn_extents_text(int rank, const size_t *shape)
+{
+    struct tarn_text text = {"["};
+    size_t used = 1;
+    for (int d = 0; d < rank && d < TARN_MAX_RANK; d++)
+        used += (size_t)snprintf(text.text + used, sizeof text.text - used, "%s%zu",
+                                 d > 0 ? ", " : "", shape[d]);
+    snprintf(text.text + used, sizeof text.text - used, "]");
+    return text;
+}
+
+struct tarn_text tarn_shape_text(const tarn_tensor *t)
+{
+    return tarn_extents_text(t->rank, t->shape);
+}
+
+tarn_status tarn_shape_count(tarn_context *ctx, const char *function, int rank,
+                             const size_t *shape, size_t *count)
+{
+    if (rank < 0 || rank > TARN_MAX_RANK)
+        return tarn_fail(ctx, TARN_EINVAL, "%s: rank is %d, expected 0 to %d", function,
+                         rank, TARN_MAX_RANK);
+    size_t span = 1;
+    bool empty = false;
+    for (int d = 0; d < rank; d++) {
+        empty = empty || shape[d] == 0;
+        if (!tarn_product(span, shape[d] > 0 ? shape[d] : 1, &span) ||
+            span > PTRDIFF_MAX)
+            return tarn_fail(ctx, TARN_ENOMEM,
+                             "%s: shape is %s, too many elements to count", function,
+                             tarn_extents_text(rank, shape).text);
+    }
+    *count = empty ? 0 : span;
+    return TARN_OK;
+}
+
+tarn_status tarn_check_dim(tarn_context *ctx, const char *function,
+                           const tarn_tensor *t, int dim)
+{
+    if (dim >= 0 && dim < t->rank) return TARN_OK;
+    return tarn_fail(ctx, TARN_EINVAL,
+                     "%s: dimension is %d (counted from 0), but the tensor %s has %d",
+                     function, dim, tarn_shape_text(t).text, t->rank);
+}
+
+void tarn_row_major(int rank, const size_t *shape, ptrdiff_t *stride)
+{
+    ptrdiff_t span = 1;
+    for (int d = rank - 1; d >= 0; d--) {
+        stride[d] = span;
+        span *= (ptrdiff_t)(shape[d] > 0 ? shape[d] : 1);
+    }
+}
+
+/* ---- Making and ending ------------------------------------------------------------- */
+
+static struct tarn_storage *storage_new(tarn_context *ctx, size_t count,
+                                        tarn_dtype dtype)
+{
+    size_t bytes = 0;
+    if (!tarn_product(count, tarn_dtype_size(dtype), &bytes) ||
+        bytes > (size_t)PTRDIFF_MAX) {
+        tarn_fail(ctx, TARN_ENOMEM,
+                  "out of memory: %zu elements of %s are more than any memory", count,
+                  tarn_dtype_name(dtype));
+        return NULL;
+    }
+    struct tarn_storage *storage = tarn_alloc(ctx, 1, sizeof *storage + bytes);
+    if (storage != NULL) atomic_init(&storage->references, 1);
+    return storage;
+}
+
+static void storage_leave(struct tarn_storage *storage)
+{
+    if (atomic_fetch_sub(&storage->references, 1) == 1) tarn_release(storage);
+}
+
+tarn_status tarn_tensor_new(tarn_context *ctx, tarn_dtype dtype, int rank,
+                            const size_t *shape, tarn_tensor **out)
+{
+    size_t count = 0;
+    tarn_status status = tarn_shape_count(ctx, "tensor", rank, shape, &count);
+    if (status != TARN_OK) return status;
+
+    tarn_tensor *t = tarn_alloc(ctx, 1, sizeof *t);
+    if (t == NULL) return TARN_ENOMEM;
+    *t = (tarn_tensor){.dtype = dtype, .rank = rank};
+    for (int d = 0; d < rank; d++) t->shape[d] = shape[d];
+    tarn_row_major(rank, shape, t->stride);
+    t->storage = storage_new(ctx, count, dtype);
+    if (t->storage == NULL) {
+        tarn_release(t);
+        return TARN_ENOMEM;
+    }
+    t->data = t->storage->memory;
+    *out = t;
+    return TARN_OK;
+}
+
+tarn_status tarn_view_new(tarn_context *ctx, const tarn_tensor *t, tarn_tensor **out)
+{
+    tarn_tensor *view = tarn_alloc(ctx, 1, sizeof *view);
+    if (view == NULL) return TARN_ENOMEM;
+    *view = *t;
+    atomic_fetch_add(&view->storage->references, 1);
+    *out = view;
+    return TARN_OK;
+}
+
+void tarn_tensor_free(tarn_tensor *t)
+{
+    if (t == NULL) return;
+    storage_leave(t->storage);
+    tarn_release(t);
+}
+
+/* ---- Looking ----------------------------------------------------------------------- */
+
+tarn_dtype tarn_tensor_dtype(const tarn_tensor *t)
+{
+    return t->dtype;
+}
+
+int tarn_tensor_rank(const tarn_tensor *t)
+{
+    return t->rank;
+}
+
+const size_t *tarn_tensor_shape(const tarn_tensor *t)
+{
+    return t->shape;
+}
+
+const ptrdiff_t *tarn_tensor_strides(const tarn_tensor *t)
+{
+    return t->stride;
+}
+
+size_t tarn_tensor_numel(const tarn_tensor *t)
+{
+    size_t count = 1;
+    for (int d = 0; d < t->rank; d++) count *= t->shape[d];
+    return count;
+}
+
+void *tarn_tensor_data(const tarn_tensor *t)
+{
+    return t->data;
+}
+
+bool tarn_tensor_is_contiguous(const tarn_tensor *t)
+{
+    /* The strides of an extent of 1 are never used; without elements none is. */
+    ptrdiff_t stride[TARN_MAX_RANK];
+    tarn_row_major(t->rank, t->shape, stride);
+    if (tarn_tensor_numel(t) == 0) return true;
+    for (int d = 0; d < t->rank; d++)
+        if (t->shape[d] != 1 && t->stride[d] != stride[d]) return false;
+    return true;
+}
+
+void *tarn_at(const tarn_tensor *t, ptrdiff_t offset)
+{
+    return (unsigned char *)t->data + offset * (ptrdiff_t)tarn_dtype_size(t->dtype);
+}
+
+/* The address of an element, or TARN_EINVAL. */
+static tarn_status find_element(tarn_context *ctx, const char *function,
+                                const tarn_tensor *t, const size_t *index,
+                                void **address)
+{
+    ptrdiff_t offset = 0;
+    for (int d = 0; d < t->rank; d++) {
+        if (index[d] >= t->shape[d])
+            return tarn_fail(ctx, TARN_EINVAL,
+                             "%s: index is %s (counted from 0), outside the shape %s",
+                             function, tarn_extents_text(t->rank, index).text,
+                             tarn_shape_text(t).text);
+        offset += (ptrdiff_t)index[d] * t->stride[d];
+    }
+    *address = tarn_at(t, offset);
+    return TARN_OK;
+}
+
+tarn_status tarn_tensor_get(tarn_context *ctx, const tarn_tensor *t,
+                            const size_t *index, double *value)
+{
+    void *address = NULL;
+    tarn_status status = find_element(ctx, "get", t, index, &address);
+    if (status != TARN_OK) return status;
+    *value = t->dtype == TARN_FLOAT32 ? (double)*(float *)address : *(double *)address;
+    return TARN_OK;
+}
+
+tarn_status tarn_tensor_set(tarn_context *ctx, tarn_tensor *t, const size_t *index,
+                            double value)
+{
+    void *address = NULL;
+    tarn_status status = find_element(ctx, "set", t, index, &address);
+    if (status != TARN_OK) return status;
+    if (t->dtype == TARN_FLOAT32)
+        *(float *)address = (float)value;
+    else
+        *(double *)address = value;
+    return TARN_OK;
+}
+
+/* ---- Broadcasting ------------------------------------------------------------------ */
+
+tarn_status tarn_broadcast(tarn_context *ctx, const char *function, int rank_a,
+                           const size_t *shape_a, int rank_b, const size_t *shape_b,
+                           int *rank, size_t *shape)
+{
+    int r = rank_a > rank_b ? rank_a : rank_b;
+    size_t joint[TARN_MAX_RANK] = {0};
+    for (int d = 0; d < r; d++) {
+        size_t a = d < r - rank_a ? 1 : shape_a[d - (r - rank_a)];
+        size_t b = d < r - rank_b ? 1 : shape_b[d - (r - rank_b)];
+        if (a != b && a != 1 && b != 1)
+            return tarn_fail(ctx, TARN_ESHAPE,
+                             "%s: shapes %s and %s do not broadcast together", function,
+                             tarn_extents_text(rank_a, shape_a).text,
+                             tarn_extents_text(rank_b, shape_b).text);
+        joint[d] = a == 1 ? b : a;
+    }
+    size_t count = 0;
+    tarn_status status = tarn_shape_count(ctx, function, r, joint, &count);
+    if (status != TARN_OK) return status;
+    memcpy(shape, joint, (size_t)r * sizeof *shape);
+    *rank = r;
+    return TARN_OK;
+}
+
+void tarn_broadcast_strides(const tarn_tensor *t, int rank, const size_t *shape,
+                            ptrdiff_t *stride)
+{
+    int missing = rank - t->rank;
+    for (int d = 0; d < rank; d++) {
+        bool repeats = d < missing || (t->shape[d - missing] == 1 && shape[d] != 1);
+        stride[d] = repeats ? 0 : t->stride[d - missing];
+    }
+}
+
+/* ---- Filling and copying ----------------------------------------------------------- */
+
+tarn_status tarn_fill(tarn_context *ctx, tarn_tensor *t, double value)
+{
+    /* An element that repeats along a dimension needs to be written only once. */
+    tarn_tensor once = *t;
+    for (int d = 0; d < once.rank; d++)
+        if (once.stride[d] == 0 && once.shape[d] > 1) once.shape[d] = 1;
+    struct tarn_walk walk = tarn_walk_over(once.rank, once.shape);
+    tarn_walk_add(&walk, &once);
+    tarn_walk_add_number(&walk, TARN_FLOAT64, &value);
+    return tarn_walk_run(ctx, "fill", &walk, tarn_kernels_f64.to[t->dtype]);
+}
+
+/* The bytes between the lowest and the highest element of t. */
+static void extent_in_memory(const tarn_tensor *t, uintptr_t *low, uintptr_t *high)
+{
+    ptrdiff_t below = 0, above = 0;
+    for (int d = 0; d < t->rank; d++) {
+        ptrdiff_t reach = (ptrdiff_t)(t->shape[d] - 1) * t->stride[d];
+        below += reach < 0 ? reach : 0;
+        above += reach > 0 ? reach : 0;
+    }
+    *low = (uintptr_t)tarn_at(t, below);
+    *high = (uintptr_t)tarn_at(t, above) + tarn_dtype_size(t->dtype);
+}
+
+static bool may_overlap(const tarn_tensor *a, const tarn_tensor *b)
+{
+    if (a->storage != b->storage) return false;
+    if (tarn_tensor_numel(a) == 0 || tarn_tensor_numel(b) == 0) return false;
+    uintptr_t low_a = 0, high_a = 0, low_b = 0, high_b = 0;
+    extent_in_memory(a, &low_a, &high_a);
+    extent_in_memory(b, &low_b, &high_b);
+    return low_a < high_b && low_b < high_a;
+}
+
+static bool repeats(const tarn_tensor *t)
+{
+    for (int d = 0; d < t->rank; d++)
+        if (t->stride[d] == 0 && t->shape[d] > 1) return true;
+    return false;
+}
+
+static tarn_status copy_apart(tarn_context *ctx, tarn_tensor *dst,
+                              const tarn_tensor *src)
+{
+    struct tarn_walk walk = tarn_walk_over(dst->rank, dst->shape);
+    tarn_walk_add(&walk, dst);
+    tarn_walk_add(&walk, src);
+    walk.serial = repeats(dst);
+    return tarn_walk_run(ctx, "copy", &walk,
+                         tarn_kernels_of(src->dtype)->to[dst->dtype]);
+}
+
+static tarn_status copy_through(tarn_context *ctx, tarn_tensor *dst,
+                                const tarn_tensor *src)
+{
+    tarn_tensor *aside = NULL;
+    tarn_status status = tarn_clone(ctx, src, src->dtype, &aside);
+    if (status != TARN_OK) return status;
+    status = copy_apart(ctx, dst, aside);
+    tarn_tensor_free(aside);
+    return status;
+}
+
+tarn_status tarn_copy(tarn_context *ctx, tarn_tensor *dst, const tarn_tensor *src)
+{
+    int rank = 0;
+    size_t shape[TARN_MAX_RANK];
+    tarn_status status = tarn_broadcast(ctx, "copy", dst->rank, dst->shape, src->rank,
+                                        src->shape, &rank, shape);
+    if (status != TARN_OK) return status;
+    if (rank != dst->rank ||
+        memcmp(shape, dst->shape, (size_t)rank * sizeof *shape) != 0)
+        return tarn_fail(ctx, TARN_ESHAPE,
+                         "copy: source is %s, expected %s or what "
+                         "broadcasts to it",
+                         tarn_shape_text(src).text, tarn_shape_text(dst).text);
+    return may_overlap(dst, src) ? copy_through(ctx, dst, src)
+                                 : copy_apart(ctx, dst, src);
+}
+
+tarn_status tarn_clone(tarn_context *ctx, const tarn_tensor *t, tarn_dtype dtype,
+                       tarn_tensor **out)
+{
+    tarn_tensor *copy = NULL;
+    tarn_status status = tarn_tensor_new(ctx, dtype, t->rank, t->shape, &copy);
+    if (status == TARN_OK) status = copy_apart(ctx, copy, t);
+    if (status != TARN_OK) {
+        tarn_tensor_free(copy);
+        return status;
+    }
+    *out = copy;
+    return TARN_OK;
+}
+
+tarn_status tarn_as(tarn_context *ctx, const tarn_tensor *t, tarn_dtype dtype,
+                    tarn_tensor **out)
+{
+    if (t->dtype == dtype && tarn_tensor_is_contiguous(t))
+        return tarn_view_new(ctx, t, out);
+    return tarn_clone(ctx, t, dtype, out);
+}
+
+tarn_status tarn_contiguous(tarn_context *ctx, const tarn_tensor *t, tarn_tensor **out)
+{
+    return tarn_as(ctx, t, t->dtype, out);
+}
