@@ -18,13 +18,13 @@ AC_COMPILE_IFELSE([AC_LANG_SOURCE([
 #if defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__
 #error NaN and Inf are assumed away
 #endif
-#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__
-#error sums are reordered
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__
+#error sums are reordered, quotients replaced
 #endif
 ])],
 [AC_MSG_RESULT([yes])],
 [AC_MSG_RESULT([no])
-AC_MSG_ERROR([CC="$CC" with CPPFLAGS="$CPPFLAGS" CFLAGS="$CFLAGS" does not compile, or sets -ffast-math or a part of it. In tarn NaN and Inf are data and every sum has its order: configure without -ffast-math, -Ofast, -ffinite-math-only, -fassociative-math (config.log shows the compiler's own words)])])])
+AC_MSG_ERROR([the flags set -ffast-math or a part of it (CFLAGS="$CFLAGS"). In tarn NaN and Inf are data and a sum has its order: leave out -ffast-math, -Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math])])])
 
 dnl TARN_FLAG(VARIABLE, FLAG): appends FLAG to VARIABLE if the compiler knows it. -Werror
 dnl makes clang refuse what it would only warn about.

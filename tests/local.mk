@@ -1,1 +1,7 @@
-## tests/: unit tests (Criterion), tests of the program (shell) and in it (Lua).
+## tests/: one line for each test.
+##   criterion_tests += tests/test_x      from tests/test_x.c; links libcore.la
+##   cli_tests += tests/cli/x.sh          writes TAP, see tests/cli/tap.sh
+##   lua_tests += tests/lua/x.lua         writes TAP, run by the program tarn
+cli_tests += tests/cli/configure.sh
+cli_tests += tests/cli/house.sh
+cli_tests += tests/cli/install.sh
