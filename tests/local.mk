@@ -5,3 +5,4 @@
 cli_tests += tests/cli/configure.sh
 cli_tests += tests/cli/house.sh
 cli_tests += tests/cli/install.sh
+criterion_tests += tests/test_phi tests/test_forms tests/test_cell
