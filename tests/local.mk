@@ -6,3 +6,8 @@ cli_tests += tests/cli/configure.sh
 cli_tests += tests/cli/house.sh
 cli_tests += tests/cli/install.sh
 criterion_tests += tests/test_phi tests/test_forms tests/test_cell
+cli_tests += tests/cli/quickstart.sh
+lua_tests += tests/lua/tensor_create.lua tests/lua/tensor_files.lua \
+	tests/lua/tensor_index.lua tests/lua/tensor_math.lua tests/lua/tensor_memory.lua \
+	tests/lua/tensor_reduce.lua tests/lua/tensor_shape.lua
+EXTRA_DIST += tests/lua/tap.lua

@@ -21,6 +21,7 @@ static const tarn_tensor **push_parts(lua_State *L, size_t count)
 static int cat(lua_State *L)
 {
     char found[80];
+    lua_settop(L, 2);
     if (!lua_istable(L, 1))
         tarn_lua_fail(L, "cat: argument 1 is %s, expected a list of tensors",
                       tarn_lua_describe(L, 1, found, sizeof found));

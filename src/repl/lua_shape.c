@@ -130,16 +130,14 @@ static int transpose(lua_State *L)
     return push_swapped(L, t, a, b);
 }
 
+/* t:t() transposes a matrix, or each matrix of a batch: the last two dimensions. */
 static int matrix_transpose(lua_State *L)
 {
     const tarn_tensor *t = tarn_lua_self(L, "t");
-    if (tarn_tensor_rank(t) != 2)
-        tarn_lua_fail(
-            L,
-            "t: the tensor has rank %d, expected 2; transpose(a, b) swaps two "
-            "dimensions of any",
-            tarn_tensor_rank(t));
-    return push_swapped(L, t, 0, 1);
+    int rank = tarn_tensor_rank(t);
+    if (rank < 2)
+        tarn_lua_fail(L, "t: the tensor has rank %d, expected 2 or more", rank);
+    return push_swapped(L, t, rank - 2, rank - 1);
 }
 
 static int permute(lua_State *L)

@@ -55,7 +55,7 @@ int tarn_lua_member(lua_State *L)
     lua_pushvalue(L, 2);
     if (lua_rawget(L, methods) != LUA_TNIL) return 1;
     const char *name = lua_tostring(L, 2);
-    const tarn_tensor *t = tarn_lua_tensor(L, 1, name, "the tensor");
+    const tarn_tensor *t = tarn_lua_tensor(L, 1, "t.name", "t");
     if (strcmp(name, "shape") == 0) return push_shape(L, t);
     if (strcmp(name, "dtype") == 0) return push_dtype(L, t);
     if (strcmp(name, "strides") == 0) return push_strides(L, t);
