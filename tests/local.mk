@@ -4,6 +4,7 @@
 ##   lua_tests += tests/lua/x.lua         writes TAP, run by the program tarn
 cli_tests += tests/cli/configure.sh
 cli_tests += tests/cli/house.sh
+cli_tests += tests/cli/reading.sh
 cli_tests += tests/cli/install.sh
 criterion_tests += tests/test_phi tests/test_forms tests/test_cell
 cli_tests += tests/cli/quickstart.sh
