@@ -1,2 +1,2 @@
 ## lua/: the program's own Lua, embedded by tools/embed in this order.
-lua_sources =
+lua_sources = lua/names.lua lua/tensors.lua lua/show.lua lua/help.lua lua/env.lua

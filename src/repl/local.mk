@@ -2,7 +2,6 @@
 repl_sources += src/repl/embedded.h \
 	src/repl/bind.h src/repl/bind.c \
 	src/repl/arguments.h src/repl/arguments.c \
-	src/repl/options.c \
 	src/repl/lua_attention.h src/repl/lua_attention.c \
 	src/repl/lua_arrange.c \
 	src/repl/lua_callback.c \
@@ -16,7 +15,11 @@ repl_sources += src/repl/embedded.h \
 	src/repl/lua_shape.c \
 	src/repl/lua_stages.c \
 	src/repl/lua_tensor.c \
+	src/repl/complete.h src/repl/complete.c \
+	src/repl/edit.h src/repl/edit.c \
 	src/repl/env.h src/repl/env.c \
+	src/repl/history.h src/repl/history.c \
+	src/repl/options.h src/repl/options.c \
 	src/repl/repl.h src/repl/repl.c \
 	src/repl/report.h src/repl/report.c \
 	src/repl/run.h src/repl/run.c \

@@ -1,0 +1,129 @@
+/* env.c: the module "tarn.host", for tarn's own Lua alone. See env.h and lua/env.lua.
+ *
+ * The user's chunks have a proxy as their environment, with nothing in it: what they
+ * define lies in Lua's real table of globals, where modules expect it. The functions
+ * here make Lua's own ones take the proxy for that table. */
+#include "repl/env.h"
+#include "repl/bind.h"
+#include "repl/report.h"
+#include "repl/terminal.h"
+#include <stdio.h>
+
+/* ---- Functions for the user's environment; upvalues: original, proxy ---- */
+
+static int call_original(lua_State *L)
+{
+    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+/* rawget, rawset, next, getmetatable: the proxy stands for the globals. */
+static int with_globals(lua_State *L)
+{
+    if (lua_rawequal(L, 1, lua_upvalueindex(2))) {
+        lua_pushglobaltable(L);
+        lua_replace(L, 1);
+    }
+    return call_original(L);
+}
+
+/* setmetatable, which gives its first argument back. */
+static int setmetatable_with_globals(lua_State *L)
+{
+    bool proxy = lua_rawequal(L, 1, lua_upvalueindex(2));
+    int results = with_globals(L);
+    if (proxy) lua_pushvalue(L, lua_upvalueindex(2));
+    return results;
+}
+
+/* load: chunks see the proxy unless another environment is given. */
+static int load_with_proxy(lua_State *L)
+{
+    if (lua_gettop(L) < 4) {
+        lua_settop(L, 3);
+        lua_pushvalue(L, lua_upvalueindex(2));
+    }
+    return call_original(L);
+}
+
+static int loadfile_with_proxy(lua_State *L)
+{
+    if (lua_gettop(L) < 3) {
+        lua_settop(L, 2);
+        lua_pushvalue(L, lua_upvalueindex(2));
+    }
+    return call_original(L);
+}
+
+static int dofile_with_proxy(lua_State *L)
+{
+    const char *name = luaL_optstring(L, 1, NULL);
+    lua_settop(L, 1);
+    if (luaL_loadfile(L, name) != LUA_OK) return lua_error(L);
+    tarn_session_adopt(L);
+    lua_call(L, 0, LUA_MULTRET);
+    return lua_gettop(L) - 1;
+}
+
+/* Gives a table of these functions, made for a proxy. */
+static int functions_for(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"rawget", with_globals},      {"rawset", with_globals},
+        {"next", with_globals},        {"getmetatable", with_globals},
+        {"load", load_with_proxy},     {"setmetatable", setmetatable_with_globals},
+        {"dofile", dofile_with_proxy}, {"loadfile", loadfile_with_proxy},
+    };
+    lua_newtable(L);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        lua_getglobal(L, functions[i].name);
+        lua_pushvalue(L, 1);
+        lua_pushcclosure(L, functions[i].func, 2);
+        lua_setfield(L, -2, functions[i].name);
+    }
+    return 1;
+}
+
+/* ---- Facts and services ---- */
+
+static int columns(lua_State *L)
+{
+    lua_pushinteger(L, tarn_terminal_columns());
+    return 1;
+}
+
+static int note(lua_State *L)
+{
+    tarn_note("%s", luaL_checkstring(L, 1));
+    return 0;
+}
+
+/* nearest(word, table): the key that may have been meant, or nil. */
+static int nearest(lua_State *L)
+{
+    const char *word = luaL_checkstring(L, 1);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_pushstring(L, tarn_lua_nearest_key(L, 2, word));
+    return 1;
+}
+
+void tarn_env_open(struct tarn_session *session)
+{
+    static const luaL_Reg host[] = {{"functions_for", functions_for},
+                                    {"columns", columns},
+                                    {"note", note},
+                                    {"nearest", nearest},
+                                    {NULL, NULL}};
+    lua_State *L = session->L;
+    enum tarn_color color = session->invocation->color;
+
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    luaL_newlib(L, host);
+    lua_pushboolean(L, tarn_terminal_utf8());
+    lua_setfield(L, -2, "utf8");
+    lua_pushboolean(L, tarn_terminal_color(stdout, color));
+    lua_setfield(L, -2, "color");
+    luaL_getmetatable(L, TARN_LUA_TENSOR);
+    lua_setfield(L, -2, "tensor_metatable");
+    lua_setfield(L, -2, "tarn.host");
+    lua_pop(L, 1);
+}

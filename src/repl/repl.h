@@ -1,0 +1,10 @@
+/* repl.h: the prompt. Internal. */
+#ifndef TARN_REPL_H
+#define TARN_REPL_H
+
+#include "repl/session.h"
+
+/* Reads, runs and shows until the input ends; true unless the prompt could not start. */
+bool tarn_repl(struct tarn_session *session);
+
+#endif

@@ -1,0 +1,132 @@
+/* report.c: calls that may fail, and how their errors are shown. See report.h. */
+#include "repl/report.h"
+#include <lauxlib.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of a deep stack only so many frames are shown at either end. */
+enum { FRAMES_AT_END = 8 };
+
+/* A frame of the user's: Lua code that is not ours. A one-line input at the prompt has
+ * nothing to add to its message. */
+static bool is_users(const lua_Debug *frame)
+{
+    if (*frame->what == 'C') return false;
+    if (strncmp(frame->source, TARN_CHUNK_PREFIX, strlen(TARN_CHUNK_PREFIX)) == 0)
+        return false;
+    bool one_line = strcmp(frame->what, "main") == 0 && frame->currentline <= 1;
+    return !(one_line && strcmp(frame->source, TARN_PROMPT_CHUNK) == 0);
+}
+
+/* Counts the user's frames from the function that raised the error. */
+static int count_frames(lua_State *L)
+{
+    lua_Debug frame;
+    int count = 0;
+    for (int level = 1; lua_getstack(L, level, &frame); level++) {
+        lua_getinfo(L, "Sl", &frame);
+        if (is_users(&frame)) count++;
+    }
+    return count;
+}
+
+/* Adds "  file:line: in function 'f'" to the text. */
+static void add_frame(lua_State *L, luaL_Buffer *text, const lua_Debug *frame)
+{
+    lua_pushfstring(L, "\n  %s:%d: in ", frame->short_src, frame->currentline);
+    luaL_addvalue(text);
+    if (strcmp(frame->what, "main") == 0)
+        lua_pushliteral(L, "main chunk");
+    else if (frame->name && *frame->namewhat)
+        lua_pushfstring(L, "function '%s'", frame->name);
+    else
+        lua_pushfstring(L, "function of line %d", frame->linedefined);
+    luaL_addvalue(text);
+}
+
+/* Adds the user's frames, the middle of a deep stack left out. */
+static void add_frames(lua_State *L, luaL_Buffer *text)
+{
+    int count = count_frames(L);
+    int seen = 0;
+    lua_Debug frame;
+    for (int level = 1; lua_getstack(L, level, &frame); level++) {
+        lua_getinfo(L, "Slnt", &frame);
+        if (!is_users(&frame)) continue;
+        if (seen < FRAMES_AT_END || seen >= count - FRAMES_AT_END)
+            add_frame(L, text, &frame);
+        else if (seen == FRAMES_AT_END) {
+            lua_pushfstring(L, "\n  (%d more)", count - 2 * FRAMES_AT_END);
+            luaL_addvalue(text);
+        }
+        seen++;
+    }
+}
+
+/* Turns an error value into its message, with the frames of the moment after it. */
+static int add_traceback(lua_State *L)
+{
+    /* An error value that is no string speaks for itself, or is named by its type. */
+    if (lua_type(L, 1) != LUA_TSTRING) {
+        if (!luaL_callmeta(L, 1, "__tostring") || !lua_isstring(L, -1))
+            lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+        lua_replace(L, 1);
+    }
+    luaL_Buffer text;
+    luaL_buffinit(L, &text);
+    lua_pushvalue(L, 1);
+    luaL_addvalue(&text);
+    add_frames(L, &text);
+    luaL_pushresult(&text);
+    return 1;
+}
+
+int tarn_protected_call(lua_State *L, int arguments, int results)
+{
+    int base = lua_gettop(L) - arguments;
+    lua_pushcfunction(L, add_traceback);
+    lua_insert(L, base);
+    int status = lua_pcall(L, arguments, results, base);
+    lua_remove(L, base);
+    return status;
+}
+
+void tarn_show_error(lua_State *L, bool color)
+{
+    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    if (!message) message = "(error value is not a string)";
+    int first_line = (int)strcspn(message, "\n");
+    fflush(stdout);
+    if (color)
+        fprintf(stderr, "\033[31m%.*s\033[0m%s\n", first_line, message,
+                message + first_line);
+    else
+        fprintf(stderr, "%s\n", message);
+    fflush(stderr);
+    lua_pop(L, 1);
+}
+
+static void say(const char *prefix, const char *format, va_list arguments)
+{
+    fflush(stdout);
+    fputs(prefix, stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void tarn_complain(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say("tarn: ", format, arguments);
+    va_end(arguments);
+}
+
+void tarn_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say("note: ", format, arguments);
+    va_end(arguments);
+}

@@ -1,0 +1,231 @@
+/* session.c: the Lua state of the program. See session.h. */
+#include "repl/session.h"
+#include "repl/bind.h"
+#include "repl/embedded.h"
+#include "repl/env.h"
+#include "repl/report.h"
+#include <lualib.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The registry's key of what tarn's own Lua hands to the program. */
+#define HOST_FUNCTIONS "tarn.program"
+
+/* Instructions between two looks at the interrupt flag: some 10 microseconds. */
+enum { WATCH_PERIOD = 1000 };
+
+/* ---- Memory ---- */
+
+/* Lua's allocator. Shrinking never fails: Lua relies on that. */
+static void *allocate(void *data, void *memory, size_t old_size, size_t new_size)
+{
+    struct tarn_session *session = data;
+    if (!memory) old_size = 0; /* it was the kind of the object to come */
+    if (new_size == 0) {
+        free(memory);
+        return NULL;
+    }
+    session->calls++;
+    if (session->fail_call && session->calls >= session->fail_call &&
+        new_size > old_size)
+        return NULL;
+    return realloc(memory, new_size);
+}
+
+/* The number of the call at which Lua's memory ends: a test's doing. */
+static size_t planned_failure(void)
+{
+#ifdef TARN_PARANOID
+    const char *number = getenv("TARN_FAIL_LUA_AT");
+    return number ? (size_t)strtoull(number, NULL, 10) : 0;
+#else
+    return 0;
+#endif
+}
+
+/* ---- Interrupts ---- */
+
+/* A signal handler has no argument to find the context by. */
+static tarn_context *volatile interrupted_context;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    if (interrupted_context) tarn_interrupt(interrupted_context);
+}
+
+void tarn_session_catch_interrupts(struct tarn_session *session, bool prompting)
+{
+    interrupted_context = session->ctx;
+    session->prompting = prompting;
+    /* Without SA_RESTART a blocking read returns, and the hook gets its turn. */
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    if (!prompting) action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+}
+
+/* Looks at the flag. Once it is set, every instruction is watched, so that also
+ * `while true do pcall(f) end` ends: the loop's own next instruction raises. */
+static void watch(lua_State *L, lua_Debug *ar)
+{
+    (void)ar;
+    bool stop = tarn_interrupted(tarn_lua_context(L));
+    int period = stop ? 1 : WATCH_PERIOD;
+    if (lua_gethookcount(L) != period) lua_sethook(L, watch, LUA_MASKCOUNT, period);
+    if (!stop) return;
+    lua_pushliteral(L, "interrupted");
+    lua_error(L);
+}
+
+void tarn_session_watch(struct tarn_session *session)
+{
+    lua_sethook(session->L, watch, LUA_MASKCOUNT, WATCH_PERIOD);
+}
+
+/* ---- The device ---- */
+
+/* Finds a usable backend of a device; `why` says why there is none. */
+static bool device_usable(const char *device, const char **why)
+{
+    tarn_backend_info info;
+    *why = "it is not part of this build";
+    for (size_t i = 0; tarn_backend_at(i, &info); i++) {
+        if (strcmp(info.device, device) != 0) continue;
+        if (info.usable) return true;
+        *why = info.why_not;
+    }
+    return false;
+}
+
+/* Checks --device: what was asked for is there or an error; auto says what it took. */
+static bool choose_device(const char *device)
+{
+    const char *why;
+    if (strcmp(device, "auto") == 0) {
+        if (!device_usable("cuda", &why)) tarn_note("no cuda (%s), using the cpu", why);
+        return true;
+    }
+    if (device_usable(device, &why)) return true;
+    tarn_complain("--device=%s: not usable: %s", device, why);
+    return false;
+}
+
+/* ---- Opening and closing ---- */
+
+bool tarn_session_open(struct tarn_session *session, const struct tarn_invocation *inv)
+{
+    *session = (struct tarn_session){.invocation = inv, .fail_call = planned_failure()};
+    if (!choose_device(inv->device)) return false;
+    if (tarn_context_new(&session->ctx) != TARN_OK ||
+        !(session->L = lua_newstate(allocate, session))) {
+        tarn_complain("not enough memory");
+        return false;
+    }
+    if (inv->threads > 0 && tarn_set_threads(session->ctx, inv->threads) != TARN_OK) {
+        tarn_complain("--threads=%d: %s", inv->threads, tarn_error(session->ctx));
+        return false;
+    }
+    if (inv->seeded) tarn_seed(session->ctx, inv->seed);
+    return true;
+}
+
+void tarn_session_close(struct tarn_session *session)
+{
+    /* The state goes first: its tensors belong to the context. */
+    if (session->L) lua_close(session->L);
+    interrupted_context = NULL;
+    tarn_context_free(session->ctx);
+    free(session->line);
+    free(session->history);
+}
+
+/* ---- Loading ---- */
+
+/* Runs the embedded module that is the function's upvalue: require("tarn.show"). */
+static int load_embedded(lua_State *L)
+{
+    const struct tarn_embedded *module = lua_touserdata(L, lua_upvalueindex(1));
+    const char *chunk = lua_pushfstring(L, TARN_CHUNK_PREFIX "%s", module->name);
+    if (luaL_loadbufferx(L, (const char *)module->bytes, module->size, chunk, "t"))
+        return lua_error(L);
+    lua_call(L, 0, 1);
+    return 1;
+}
+
+/* Makes every embedded module known to require. */
+static void preload_embedded(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    for (const struct tarn_embedded *module = tarn_embedded_lua; module->name;
+         module++) {
+        lua_pushfstring(L, "tarn.%s", module->name);
+        lua_pushlightuserdata(L, (void *)(uintptr_t)module);
+        lua_pushcclosure(L, load_embedded, 1);
+        lua_rawset(L, -3);
+    }
+    lua_pop(L, 1);
+}
+
+static void require(lua_State *L, const char *name)
+{
+    lua_getglobal(L, "require");
+    lua_pushstring(L, name);
+    lua_call(L, 1, 1);
+}
+
+/* Makes the table `tarn`: the modules in C here, those in Lua when they are required. */
+static void open_tarn(lua_State *L)
+{
+    static void (*const openers[])(lua_State *) = {
+        tarn_open_tensor, tarn_open_create, tarn_open_math, tarn_open_files,
+        tarn_open_phi,    tarn_open_stages, tarn_open_rnn,  tarn_open_check};
+
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_newtable(L);
+    lua_pushstring(L, tarn_version());
+    lua_setfield(L, -2, "version");
+    for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) openers[i](L);
+    lua_pushvalue(L, -1);
+    lua_setglobal(L, "tarn");
+    lua_setfield(L, -2, "tarn");
+    lua_pop(L, 1);
+}
+
+void tarn_session_load(struct tarn_session *session)
+{
+    lua_State *L = session->L;
+    luaL_openlibs(L);
+    tarn_lua_attach(L, session->ctx);
+    open_tarn(L);
+    tarn_env_open(session);
+    preload_embedded(L);
+
+    /* Load each module: it adds its names to `tarn`, so no list of them is needed. */
+    for (const struct tarn_embedded *module = tarn_embedded_lua; module->name;
+         module++) {
+        lua_pushfstring(L, "tarn.%s", module->name);
+        require(L, lua_tostring(L, -1));
+        lua_pop(L, 2);
+    }
+    require(L, "tarn.env");
+    lua_setfield(L, LUA_REGISTRYINDEX, HOST_FUNCTIONS);
+    tarn_session_push(L, "open");
+    lua_call(L, 0, 0);
+}
+
+void tarn_session_push(lua_State *L, const char *name)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, HOST_FUNCTIONS);
+    lua_getfield(L, -1, name);
+    lua_remove(L, -2);
+}
+
+void tarn_session_adopt(lua_State *L)
+{
+    tarn_session_push(L, "env");
+    if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1); /* a chunk without globals */
+}

@@ -1,0 +1,51 @@
+/* session.h: the Lua state of the program, and what belongs to it. Internal.
+ *
+ * A session is opened once: a context, a Lua state with an allocator that counts, Lua's
+ * libraries, the table `tarn`, tarn's own Lua (embedded in the program) and the user's
+ * environment. Lua raises errors while this happens, so the second half of opening,
+ * tarn_session_load, runs inside a protected call.
+ *
+ * ^C sets the context's interrupt flag, which stops C code of tarn at its next poll and
+ * Lua code at its next hook. The flag stays until the prompt is back: code that catches
+ * the error in a loop is stopped again at once. */
+#ifndef TARN_SESSION_H
+#define TARN_SESSION_H
+
+#include "repl/options.h"
+#include "tarn.h"
+#include <lua.h>
+
+struct tarn_session {
+    const struct tarn_invocation *invocation;
+    tarn_context *ctx;
+    lua_State *L;
+    size_t calls;     /* allocations asked for by Lua so far */
+    size_t fail_call; /* from this one on they fail (--enable-paranoid); 0: never */
+    bool color_errors;
+    bool prompting; /* ^C returns to a prompt */
+    char *line;     /* what was read last at the prompt */
+    char *history;  /* the file that keeps what was typed; NULL: none */
+};
+
+/* Makes context and Lua state: false after a complaint. Either way, close it. */
+bool tarn_session_open(struct tarn_session *session, const struct tarn_invocation *inv);
+void tarn_session_close(struct tarn_session *session);
+
+/* Fills the state with libraries, `tarn` and the user's environment. May raise. */
+void tarn_session_load(struct tarn_session *session);
+
+/* Pushes what lua/env.lua gives the program: "env", the user's environment, "public", the
+ * table of tarn's global names, "show_results", "note_locals", "help". */
+void tarn_session_push(lua_State *L, const char *name);
+
+/* Makes the user's environment that of the chunk on top of the stack. */
+void tarn_session_adopt(lua_State *L);
+
+/* Lets ^C ask for a stop. At a prompt every press does; in a script the second one ends
+ * the program, lest code that never polls could not be stopped. */
+void tarn_session_catch_interrupts(struct tarn_session *session, bool prompting);
+
+/* Watches Lua code for the request to stop, from now on and in coroutines made later. */
+void tarn_session_watch(struct tarn_session *session);
+
+#endif
