@@ -6,7 +6,7 @@
 
 struct tarn_walk tarn_walk_over(int rank, const size_t *shape)
 {
-    struct tarn_walk walk = {.rank = rank, .count = 1};
+    struct tarn_walk walk = {.rank = rank, .count = 1, .block = TARN_WALK_BLOCK};
     for (int d = 0; d < rank; d++) {
         walk.shape[d] = shape[d];
         walk.count *= shape[d];
@@ -69,12 +69,12 @@ static void coalesce(struct tarn_walk *walk)
 
 size_t tarn_walk_blocks(const struct tarn_walk *walk)
 {
-    return walk->count / TARN_WALK_BLOCK + (walk->count % TARN_WALK_BLOCK != 0);
+    return walk->count / walk->block + (walk->count % walk->block != 0);
 }
 
 struct visit {
     const struct tarn_walk *walk;
-    void (*visit)(void *data, size_t block, const struct tarn_stretch *s);
+    tarn_visit *visit;
     void *data;
 };
 
@@ -108,7 +108,7 @@ static tarn_status visit_block(void *data, size_t block)
     const struct tarn_walk *walk = visit->walk;
 
     /* Turn the block's first position into an index. */
-    struct tarn_stretch s = {.first = block * TARN_WALK_BLOCK};
+    struct tarn_stretch s = {.first = block * walk->block};
     size_t index[TARN_MAX_RANK];
     size_t rest = s.first;
     for (int d = walk->rank - 1; d >= 0; d--) {
@@ -118,12 +118,13 @@ static tarn_status visit_block(void *data, size_t block)
 
     /* Visit stretches, none longer than the innermost dimension or the block. */
     size_t left = walk->count - s.first;
-    if (left > TARN_WALK_BLOCK) left = TARN_WALK_BLOCK;
+    if (left > walk->block) left = walk->block;
     for (; left > 0; left -= s.n, s.first += s.n) {
         size_t row = walk->shape[walk->rank - 1] - index[walk->rank - 1];
         s.n = row < left ? row : left;
         locate(walk, index, &s);
-        visit->visit(visit->data, block, &s);
+        tarn_status status = visit->visit(visit->data, block, &s);
+        if (status != TARN_OK) return status;
         advance(walk, index, s.n);
     }
     return TARN_OK;
@@ -135,15 +136,14 @@ static tarn_status one_by_one(tarn_context *ctx, const char *function, size_t bl
     for (size_t block = 0; block < blocks; block++) {
         tarn_status status = tarn_poll(ctx, function);
         if (status != TARN_OK) return status;
-        visit_block(visit, block);
+        status = visit_block(visit, block);
+        if (status != TARN_OK) return status;
     }
     return TARN_OK;
 }
 
-tarn_status
-tarn_walk_visit(tarn_context *ctx, const char *function, struct tarn_walk *walk,
-                void (*visit)(void *data, size_t block, const struct tarn_stretch *s),
-                void *data)
+tarn_status tarn_walk_visit(tarn_context *ctx, const char *function,
+                            struct tarn_walk *walk, tarn_visit *visit, void *data)
 {
     size_t blocks = tarn_walk_blocks(walk);
     if (blocks > 0) coalesce(walk);
@@ -152,11 +152,12 @@ tarn_walk_visit(tarn_context *ctx, const char *function, struct tarn_walk *walk,
     return tarn_parallel(ctx, function, blocks, visit_block, &visitor);
 }
 
-static void run_kernel(void *data, size_t block, const struct tarn_stretch *s)
+static tarn_status run_kernel(void *data, size_t block, const struct tarn_stretch *s)
 {
     (void)block;
     tarn_kernel *const *kernel = data;
     (*kernel)(s);
+    return TARN_OK;
 }
 
 tarn_status tarn_walk_run(tarn_context *ctx, const char *function,
