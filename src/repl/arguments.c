@@ -1,5 +1,6 @@
 /* arguments.c: the arguments that functions of tensors share; see arguments.h. */
 #include "repl/arguments.h"
+#include "core/context.h"
 #include <string.h>
 
 tarn_tensor *tarn_lua_self(lua_State *L, const char *function)
@@ -154,6 +155,11 @@ tarn_tensor *tarn_lua_operand(lua_State *L, int index, const char *function,
     tarn_lua_check(L, tarn_fill(ctx, *slot, lua_tonumber(L, index)));
     lua_replace(L, index);
     return *slot;
+}
+
+void tarn_lua_poll(lua_State *L, const char *function, size_t i)
+{
+    if (i % 4096 == 0) tarn_lua_check(L, tarn_poll(tarn_lua_context(L), function));
 }
 
 int tarn_lua_push_item(lua_State *L, const tarn_tensor *t)

@@ -38,6 +38,9 @@ tarn_tensor *tarn_lua_operand(lua_State *L, int index, const char *function,
 /* Pushes the only element of a tensor of one element. */
 int tarn_lua_push_item(lua_State *L, const tarn_tensor *t);
 
+/* Raises if a stop was asked for: for loops over many values, at their step i. */
+void tarn_lua_poll(lua_State *L, const char *function, size_t i);
+
 /* __index and __newindex of tensors (lua_index.c); the former falls back to
  * tarn_lua_member for names, with the table of methods as its upvalue. */
 int tarn_lua_get(lua_State *L);

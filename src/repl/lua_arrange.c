@@ -59,6 +59,7 @@ static void positions_to_list(lua_State *L)
     lua_createtable(L, 0, 0);
     for (size_t i = 0; i < count; i++) {
         double value = 0;
+        tarn_lua_poll(L, "index", i);
         tarn_lua_check(L, tarn_tensor_get(tarn_lua_context(L), list, &i, &value));
         lua_pushnumber(L, value);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
@@ -82,6 +83,7 @@ static int index_dim(lua_State *L)
     size_t count = lua_rawlen(L, 3);
     size_t *positions = lua_newuserdatauv(L, (count + 1) * sizeof *positions, 0);
     for (size_t i = 0; i < count; i++) {
+        tarn_lua_poll(L, "index", i);
         snprintf(what, sizeof what, "position %zu", i + 1);
         lua_rawgeti(L, 3, (lua_Integer)i + 1);
         positions[i] = tarn_lua_position(L, -1, "index", what, extent);

@@ -149,6 +149,7 @@ static void write_nested(lua_State *L, struct walk *w, int depth)
     }
     check_list(L, w, depth);
     for (size_t i = 0; i < w->shape[depth]; i++) {
+        tarn_lua_poll(L, "tensor", i);
         w->index[depth] = i;
         lua_rawgeti(L, -1, (lua_Integer)i + 1);
         write_nested(L, w, depth + 1);
@@ -230,12 +231,13 @@ static int eye(lua_State *L)
 /* ---- Evenly spaced --------------------------------------------------------------------------- */
 
 /* Pushes the n numbers first, first + step, ..; the last one is exactly `last`. */
-static int push_spaced(lua_State *L, tarn_dtype dtype, size_t n, double first,
-                       double step, double last)
+static int push_spaced(lua_State *L, const char *function, tarn_dtype dtype, size_t n,
+                       double first, double step, double last)
 {
     tarn_context *ctx = tarn_lua_context(L);
     tarn_tensor *t = push_new(L, dtype, 1, &n);
     for (size_t i = 0; i < n; i++) {
+        tarn_lua_poll(L, function, i);
         double value = i + 1 < n ? first + (double)i * step : last;
         tarn_lua_check(L, tarn_tensor_set(ctx, t, &i, value));
     }
@@ -259,8 +261,8 @@ static int range(lua_State *L)
         tarn_lua_fail(
             L, "range: from %g to %g by %g are more numbers than memory could hold", a,
             b, step);
-    if (whole < 0) return push_spaced(L, dtype, 0, a, step, a);
-    return push_spaced(L, dtype, (size_t)whole + 1, a, step,
+    if (whole < 0) return push_spaced(L, "range", dtype, 0, a, step, a);
+    return push_spaced(L, "range", dtype, (size_t)whole + 1, a, step,
                        reached ? b : a + whole * step);
 }
 
@@ -272,7 +274,8 @@ static int linspace(lua_State *L)
     size_t n = read_count(L, 3, "linspace", "n");
     tarn_dtype dtype = read_options(L, 4, "linspace", NULL, NULL);
     double intervals = n > 1 ? (double)(n - 1) : 1;
-    return push_spaced(L, dtype, n, a, b / intervals - a / intervals, n > 1 ? b : a);
+    return push_spaced(L, "linspace", dtype, n, a, b / intervals - a / intervals,
+                       n > 1 ? b : a);
 }
 
 /* ---- Random ---------------------------------------------------------------------------------- */

@@ -103,6 +103,7 @@ static void push_nested(lua_State *L, const tarn_tensor *t, int dim, size_t *ind
     size_t extent = tarn_tensor_shape(t)[dim];
     lua_createtable(L, extent < INT32_MAX ? (int)extent : 0, 0);
     for (index[dim] = 0; index[dim] < extent; index[dim]++) {
+        tarn_lua_poll(L, "totable", index[dim]);
         push_nested(L, t, dim + 1, index);
         lua_rawseti(L, -2, (lua_Integer)index[dim] + 1);
     }
