@@ -3,6 +3,7 @@
 ##   cli_tests += tests/cli/x.sh          writes TAP, see tests/cli/tap.sh
 ##   lua_tests += tests/lua/x.lua         writes TAP, run by the program tarn
 cli_tests += tests/cli/configure.sh
+cli_tests += tests/cli/dist.sh
 cli_tests += tests/cli/house.sh
 cli_tests += tests/cli/reading.sh
 cli_tests += tests/cli/install.sh
