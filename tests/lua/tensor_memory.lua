@@ -19,7 +19,7 @@ if not peak() then
 else
   test("temporaries are collected as they go", function()
     for _ = 1, 3000 do zeros(1 << 20) end -- 4 MiB each
-    assert(peak() < 200, ("the peak is %d MiB"):format(peak()))
+    assert(peak() < 200, ("the peak is %.0f MiB"):format(peak()))
   end)
 
   test("so are those of expressions and views", function()
@@ -27,14 +27,14 @@ else
     for _ = 1, 500 do
       local _ = ((t + 1) * 2):reshape(2, -1)[1]
     end
-    assert(peak() < 200, ("the peak is %d MiB"):format(peak()))
+    assert(peak() < 200, ("the peak is %.0f MiB"):format(peak()))
   end)
 
   test("and those of a coroutine", function()
     coroutine.wrap(function()
       for _ = 1, 500 do zeros(1 << 20) end
     end)()
-    assert(peak() < 200, ("the peak is %d MiB"):format(peak()))
+    assert(peak() < 200, ("the peak is %.0f MiB"):format(peak()))
   end)
 end
 

@@ -1,0 +1,128 @@
+-- equiv, gradcheck, backends, bench and time: what they report.
+
+local tap = dofile(arg[0]:match("^.*/") .. "tap.lua")
+local test, is, raises = tap.test, tap.is, tap.raises
+
+local q, k = randn(2, 70, 5, {seed = 1}), randn(2, 70, 5, {seed = 2})
+local v = randn(2, 70, 3, {seed = 3})
+
+local function forms(report)
+  local seen = {}
+  for _, row in ipairs(report.rows) do seen[row.form .. " " .. row.dtype] = true end
+  return seen
+end
+
+test("every causal form agrees with the oracle in both types", function()
+  local report = equiv(q, k, v)
+  is(report.ok, true)
+  local seen = forms(report)
+  for _, form in ipairs {"sim", "prefix sequential", "prefix chunked", "prefix scan", "rnn"} do
+    is(seen[form .. " float32"] and seen[form .. " float64"], true)
+  end
+end)
+
+test("a row tells all there is to know", function()
+  local row = equiv(q, k, v, {dtypes = {"float32"}, impls = {"plain"}, devices = {"cpu"}}).rows[1]
+  is({row.form, row.impl, row.device, row.dtype, row.what}, {"sim", "plain", "cpu", "float32", "out"})
+  for _, field in ipairs {"max_abs", "max_rel", "tol", "seconds", "state_bytes"} do
+    is(type(row[field]), "number")
+  end
+  is(row.ok, row.max_rel <= row.tol)
+  is(#row.worst.index, 3)
+  local head, token, column = table.unpack(row.worst.index)
+  assert(head >= 1 and head <= 2 and token >= 1 and token <= 70 and column >= 1 and column <= 3)
+  is({type(row.worst.got), type(row.worst.expected)}, {"number", "number"})
+end)
+
+test("not causal, softmax, a function, gradients, a state", function()
+  is(forms(equiv(q, k, v, {causal = false}))["assoc float64"], true)
+  local soft = equiv(q, k, v, {by = "softmax"})
+  is({soft.ok, forms(soft)["kv float32"]}, {true, true})
+  is(equiv(q, k, v, {phi = function(x) return x:exp() end}).ok, true)
+  is(equiv(q, k, v, {by = "poly2", causal = false, grad = true}).ok, true)
+  local st = rnn {H = 2, D = 5, M = 3}
+  st:run(q, k, v)
+  local report = equiv(q, k, v, {state = st, grad = true})
+  is(report.ok, true)
+  local seen = {}
+  for _, row in ipairs(report.rows) do seen[row.what] = true end
+  for _, what in ipairs {"out", "dq", "dk", "dv", "dS0", "dz0"} do is(seen[what], true) end
+  raises("equiv: the feature map is a function without its derivative; hint: give " ..
+    "{apply=function(t) .. end, grad=function(t, dfeatures) .. end}", equiv, q, k, v,
+    {phi = function(x) return x:exp() end, grad = true})
+end)
+
+test("a bound that can't be met is reported, not raised", function()
+  local report = equiv(q, k, v, {tol = 0, dtypes = {"float32"}})
+  is(report.ok, false)
+  local text = tostring(report)
+  assert(text:find("beyond their bounds", 1, true), text)
+  assert(text:find("worst: sim plain float32, out%[%d+, %d+, %d+%]: got %S+, expected %S+"), text)
+end)
+
+test("a wrong feature map is found: one that depends on the position of its rows", function()
+  local drift = function(x) return x:exp() + range(1, #x):reshape(#x, 1):to(x.dtype) end
+  local ok, report = pcall(equiv, q, k, v, {phi = drift})
+  assert(not ok or not report.ok)
+end)
+
+test("a report is a table of at most 100 columns, without times if they are to be quiet",
+  function()
+    local tarn = require "tarn"
+    local text = tostring(equiv(q, k, v))
+    assert(text:find("^equiv: %d+ rows, all within their bounds %(plain, cpu, out%)\n"), text)
+    for line in text:gmatch("[^\n]+") do assert(utf8.len(line) <= 100, line) end
+    assert(text:find("%d [mn]?s%f[%W]") or text:find("µs", 1, true) or text:find("us", 1, true))
+    tarn.quiet_times = true
+    text = tostring(equiv(q, k, v, {grad = true}))
+    tarn.quiet_times = nil
+    assert(not text:find("%d [mn]s%f[%W]") and not text:find("%d [µu]s"), text)
+    for line in text:gmatch("[^\n]+") do assert(utf8.len(line) <= 100, line) end
+  end)
+
+test("gradients agree with central differences", function()
+  local a, b, c = q[{1, {1, 6}}], k[{1, {1, 6}}], v[{1, {1, 6}}]
+  for _, form in ipairs {"sim", "assoc", "prefix", "rnn"} do
+    local report = gradcheck(form, a, b, c)
+    is(report.ok, true)
+    assert(#report.rows >= 3)
+    assert(tostring(report):find("^gradcheck: %d+ rows"))
+  end
+  local wrong = {apply = function(x) return x:exp() end, grad = function(x, d) return d end}
+  is(gradcheck("prefix", a, b, c, {phi = wrong}).ok, false)
+  is(gradcheck("sim", a, b, c, {by = "rbf", causal = true}).ok, true)
+end)
+
+test("backends() tells what there is", function()
+  local list = backends()
+  is({list[1].name, list[1].device, list[1].compiled, list[1].usable, list[1].why},
+    {"plain", "cpu", true, true, ""})
+  assert(tostring(list):find("^name +device +compiled +usable"))
+end)
+
+test("time gives seconds, then results", function()
+  local seconds, a, b, c = time(function() return 1, nil, 3 end)
+  is({type(seconds), a, b, c}, {"number", 1, nil, 3})
+  assert(seconds >= 0 and seconds < 10)
+end)
+
+test("bench calls a function as often as it says", function()
+  local calls = 0
+  local b = bench(function() calls = calls + 1 end, {runs = 5, warmup = 2, flops = 10, bytes = 20})
+  is({calls, b.runs}, {7, 5})
+  assert(b.min <= b.median and b.median <= b.max and b.iqr >= 0)
+  assert(b.bytes_per_s == 2 * b.flops_per_s)
+  assert(tostring(b):find("^median .- of 5 runs, from .- to "))
+end)
+
+test("bench and time refuse what is no function, and options that are none", function()
+  raises("bench: f is the number 3, expected a function; hint: bench(function() return " ..
+    "sim(q, k, v) end)", bench, 3)
+  raises("time: f is nil, expected a function; hint: time(function() return sim(q, k, v) " ..
+    "end)", time)
+  raises("bench: unknown option 'run', expected one of runs, warmup, flops, bytes", bench,
+    print, {run = 3})
+  raises("bench: runs is 0, expected a number, 1 or more", bench, print, {runs = 0})
+end)
+
+tap.done()
