@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- Options ----------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------- */
 
 /* Reads dtype, and seed where `seed` is not NULL; a device that is not there is refused.
  * Gives the dtype; *seeded tells whether a seed was given. */
@@ -72,7 +72,7 @@ static size_t read_count(lua_State *L, int index, const char *function,
     return (size_t)count;
 }
 
-/* ---- From nested tables -------------------------------------------------------------------- */
+/* ---- From nested tables ---------------------------------------------------------- */
 
 /* The walk through nested tables: the shape, and where we are (0-based). */
 struct walk {
@@ -176,7 +176,7 @@ static int tensor(lua_State *L)
     return 1;
 }
 
-/* ---- Of one number --------------------------------------------------------------------------- */
+/* ---- Of one number --------------------------------------------------------------- */
 
 /* Pushes a tensor full of one number, of the shape in the arguments from 1 on. */
 static int push_constant(lua_State *L, const char *function, double value)
@@ -228,7 +228,7 @@ static int eye(lua_State *L)
     return 1;
 }
 
-/* ---- Evenly spaced --------------------------------------------------------------------------- */
+/* ---- Evenly spaced --------------------------------------------------------------- */
 
 /* Pushes the n numbers first, first + step, ..; the last one is exactly `last`. */
 static int push_spaced(lua_State *L, const char *function, tarn_dtype dtype, size_t n,
@@ -278,7 +278,7 @@ static int linspace(lua_State *L)
                        n > 1 ? b : a);
 }
 
-/* ---- Random ---------------------------------------------------------------------------------- */
+/* ---- Random ---------------------------------------------------------------------- */
 
 static int push_random(lua_State *L, const char *function,
                        tarn_distribution distribution)

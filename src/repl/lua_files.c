@@ -52,7 +52,7 @@ static int imwrite(lua_State *L)
     return 0;
 }
 
-/* ---- MNIST ----------------------------------------------------------------------------- */
+/* ---- MNIST ----------------------------------------------------------------------- */
 
 static const char images_file[] = "t10k-images-idx3-ubyte";
 static const char labels_file[] = "t10k-labels-idx1-ubyte";

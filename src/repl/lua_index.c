@@ -19,7 +19,7 @@ struct pick {
     ptrdiff_t step;
 };
 
-/* ---- Reading an index -------------------------------------------------------------- */
+/* ---- Reading an index ------------------------------------------------------------ */
 
 /* Number i of the range on top of the stack; the second and the third may be missing. */
 static lua_Integer bound(lua_State *L, int i, lua_Integer missing)
@@ -146,7 +146,7 @@ static tarn_tensor *push_view(lua_State *L, const tarn_tensor *t,
     return *view;
 }
 
-/* ---- __index and __newindex -------------------------------------------------------- */
+/* ---- __index and __newindex ------------------------------------------------------ */
 
 /* Tells whether the key is one past the end, where ipairs stops. */
 static bool is_past_end(lua_State *L, const tarn_tensor *t)

@@ -8,7 +8,7 @@
  * over a dimension a tensor; max and min of a dimension also give 1-based positions. */
 #include "repl/arguments.h"
 
-/* ---- One operand ----------------------------------------------------------------------- */
+/* ---- One operand ----------------------------------------------------------------- */
 
 struct unary {
     const char *name;
@@ -38,7 +38,7 @@ static int negative(lua_State *L)
     return 1;
 }
 
-/* ---- Two operands ---------------------------------------------------------------------- */
+/* ---- Two operands ---------------------------------------------------------------- */
 
 struct binary {
     const char *name; /* in messages */
@@ -131,7 +131,7 @@ static int mm(lua_State *L)
     return 1;
 }
 
-/* ---- Reductions ------------------------------------------------------------------------ */
+/* ---- Reductions ------------------------------------------------------------------ */
 
 struct reduction {
     const char *name;
@@ -218,7 +218,7 @@ static int cumsum(lua_State *L)
     return 1;
 }
 
-/* ---- Comparison of two tensors --------------------------------------------------------- */
+/* ---- Comparison of two tensors --------------------------------------------------- */
 
 /* Reads the operands a and b; a number takes the type of the tensor beside it. */
 static void read_pair(lua_State *L, const char *function, tarn_tensor **a,
@@ -256,7 +256,7 @@ static int maxdiff(lua_State *L)
     return 1;
 }
 
-/* ---- Registration ---------------------------------------------------------------------- */
+/* ---- Registration ---------------------------------------------------------------- */
 
 static const luaL_Reg methods[] = {
     {"clamp", clamp},     {"mm", mm},         {"argmax", argmax},

@@ -9,7 +9,7 @@
 
 static const char *const no_options[] = {NULL};
 
-/* ---- Other shapes ------------------------------------------------------------------- */
+/* ---- Other shapes ---------------------------------------------------------------- */
 
 /* Replaces the one -1 among the sizes by what the elements of t leave for it. */
 static void infer_size(lua_State *L, const tarn_tensor *t, int rank, lua_Integer *sizes)
@@ -109,7 +109,7 @@ static int unsqueeze(lua_State *L)
     return 1;
 }
 
-/* ---- Other orders ------------------------------------------------------------------- */
+/* ---- Other orders ---------------------------------------------------------------- */
 
 static int push_swapped(lua_State *L, const tarn_tensor *t, int a, int b)
 {
@@ -166,7 +166,7 @@ static int permute(lua_State *L)
     return 1;
 }
 
-/* ---- Copies -------------------------------------------------------------------------- */
+/* ---- Copies ---------------------------------------------------------------------- */
 
 static int contiguous(lua_State *L)
 {

@@ -66,7 +66,7 @@ int tarn_lua_member(lua_State *L)
     return no_member(L, name, methods);
 }
 
-/* ---- Plain methods ---------------------------------------------------------------- */
+/* ---- Plain methods --------------------------------------------------------------- */
 
 static int rank(lua_State *L)
 {
@@ -116,7 +116,7 @@ static int totable(lua_State *L)
     return 1;
 }
 
-/* ---- Metamethods ------------------------------------------------------------------ */
+/* ---- Metamethods ----------------------------------------------------------------- */
 
 static int free_tensor(lua_State *L)
 {
