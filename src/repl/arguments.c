@@ -62,7 +62,7 @@ size_t tarn_lua_position(lua_State *L, int index, const char *function,
     return position;
 }
 
-/* Tells whether the argument is a list; a table that has only names is one of options. */
+/* Tells whether the argument is a list; a table that has only names holds options. */
 static bool is_list(lua_State *L, int index)
 {
     if (!lua_istable(L, index)) return false;

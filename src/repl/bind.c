@@ -2,10 +2,10 @@
  * places for results, and values described in messages.
  *
  * - Lua sees of a tensor only a pointer, so its collector would let gigabytes of garbage
- *   lie. tarn_lua_slot therefore collects when the bytes of tensors have grown enough, and
- *   the context asks for a collection before it gives an allocation up.
- * - A slot is a userdata with the metatable of tensors and no tensor yet: whatever happens
- *   after it was pushed, its __gc finds what the C call has put there. */
+ *   lie. tarn_lua_slot therefore collects when tensors have grown enough, and the context
+ *   asks for a collection before it gives an allocation up.
+ * - A slot is a userdata with the metatable of tensors and no tensor yet: whatever
+ *   happens after it was pushed, its __gc finds what the C call has put there. */
 #include "repl/bind.h"
 #include "core/tensor.h"
 #include <stdarg.h>
@@ -41,8 +41,8 @@ static void collect(lua_State *L, struct session *session)
     session->collect_at = live + (live / 2 > GROWTH_MIN ? live / 2 : GROWTH_MIN);
 }
 
-/* The context's last resort when memory is short. A collection raises no error: those of
- * finalisers become warnings. */
+/* The context's last resort when memory is short. A collection raises no error: those
+ * of finalisers become warnings. */
 static void collect_under_pressure(void *data)
 {
     lua_State *L = data;
@@ -66,7 +66,7 @@ void tarn_lua_attach(lua_State *L, tarn_context *ctx)
     lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
 
-    /* Collect on the main thread: it lives as long as the state, a coroutine may not. */
+    /* Collect on the main thread: it lives as long as the state. */
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     tarn_on_pressure(ctx, collect_under_pressure, lua_tothread(L, -1));
     lua_pop(L, 1);
@@ -126,7 +126,7 @@ bool tarn_lua_integer(lua_State *L, int index, lua_Integer *value)
     return exact;
 }
 
-/* A userdata in words: a tensor with shape and type, others by the name of their type. */
+/* A userdata in words: a tensor by shape and type, others by the name of their type. */
 static void describe_userdata(lua_State *L, int index, char *buffer, size_t limit)
 {
     tarn_tensor **slot = luaL_testudata(L, index, TARN_LUA_TENSOR);

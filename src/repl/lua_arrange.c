@@ -1,5 +1,5 @@
-/* lua_arrange.c: functions that put elements together in another order: cat, flip, index,
- * where. Their results are fresh tensors, never views. */
+/* lua_arrange.c: functions that put elements together in another order: cat, flip,
+ * index, where. Their results are fresh tensors, never views. */
 #include "repl/arguments.h"
 #include <stdio.h>
 

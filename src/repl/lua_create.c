@@ -1,5 +1,5 @@
-/* lua_create.c: functions that make tensors: from tables, of one number, of numbers evenly
- * spaced, of random numbers.
+/* lua_create.c: functions that make tensors: from tables, of one number, of numbers
+ * evenly spaced, of random numbers.
  *
  * Sizes are numbers or one table; a table of options may end the call. */
 #include "repl/arguments.h"
@@ -9,8 +9,8 @@
 
 /* ---- Options --------------------------------------------------------------------- */
 
-/* Reads dtype, and seed where `seed` is not NULL; a device that is not there is refused.
- * Gives the dtype; *seeded tells whether a seed was given. */
+/* Reads dtype, and seed where `seed` is not NULL; a device that is not there is
+ * refused. Gives the dtype; *seeded tells whether a seed was given. */
 static tarn_dtype read_options(lua_State *L, int index, const char *function,
                                uint64_t *seed, bool *seeded)
 {
@@ -244,8 +244,8 @@ static int push_spaced(lua_State *L, const char *function, tarn_dtype dtype, siz
     return 1;
 }
 
-/* range(a, b, step): the end counts as reached if it is missed by rounding alone, which is
- * at most a few units in the last place of a and b, seen in steps. */
+/* range(a, b, step): the end counts as reached if it is missed by rounding alone, which
+ * is at most a few units in the last place of a and b, seen in steps. */
 static int range(lua_State *L)
 {
     bool has_step = lua_type(L, 3) == LUA_TNUMBER;

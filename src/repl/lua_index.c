@@ -12,7 +12,7 @@
 #include "repl/arguments.h"
 #include <stdio.h>
 
-/* What one entry picks from its dimension, 0-based: `length` positions from `start` on. */
+/* What one entry picks of its dimension, 0-based: `length` positions from `start` on. */
 struct pick {
     bool stays; /* a range: the dimension does not go away */
     size_t start, length;
@@ -21,7 +21,7 @@ struct pick {
 
 /* ---- Reading an index ------------------------------------------------------------ */
 
-/* Number i of the range on top of the stack; the second and the third may be missing. */
+/* Number i of the range on top of the stack; the second and third may be missing. */
 static lua_Integer bound(lua_State *L, int i, lua_Integer missing)
 {
     static const char *const names[] = {"start", "end", "step"};
@@ -35,7 +35,7 @@ static lua_Integer bound(lua_State *L, int i, lua_Integer missing)
     return value;
 }
 
-/* Refuses a range {a, b, step}, 1-based, that leaves n positions or runs the other way. */
+/* Refuses a range {a, b, step}, 1-based, that leaves 1..n or runs the other way. */
 static void check_range(lua_State *L, lua_Integer a, lua_Integer b, lua_Integer step,
                         lua_Integer n)
 {

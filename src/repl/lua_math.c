@@ -1,11 +1,12 @@
 /* lua_math.c: operators, element-wise functions, reductions, products, comparison.
  *
- * Families of functions that differ in one operation share one C function, whose upvalue
- * points at its row in a table below. Where one operand may be a number it takes the type
- * of the tensor beside it.
+ * Families of functions that differ in one operation share one C function, whose
+ * upvalue points at its row in a table below. Where one operand may be a number it
+ * takes the type of the tensor beside it.
  *
- * A reduction over everything gives a Lua number (with keepdim a tensor of extents 1), one
- * over a dimension a tensor; max and min of a dimension also give 1-based positions. */
+ * A reduction over everything gives a Lua number (with keepdim a tensor of extents 1),
+ * one over a dimension a tensor; max and min of a dimension also give 1-based
+ * positions. */
 #include "repl/arguments.h"
 
 /* ---- One operand ----------------------------------------------------------------- */
@@ -186,8 +187,8 @@ static int reduce(lua_State *L)
     return 2;
 }
 
-/* argmax(t): the row-major position of the largest element, an integer; argmax(t, dim): a
- * tensor of positions. */
+/* argmax(t): the row-major position of the largest element, an integer; argmax(t, dim):
+ * a tensor of positions. */
 static int argmax(lua_State *L)
 {
     const tarn_tensor *t = tarn_lua_self(L, "argmax");

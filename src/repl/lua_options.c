@@ -1,8 +1,8 @@
-/* lua_options.c: the options table that may end a call, and what was meant by a word that
- * nobody knows.
+/* lua_options.c: the options table that may end a call, and what was meant by a word
+ * that nobody knows.
  *
- * A misspelt option that is silently ignored costs an afternoon; here it is an error that
- * names the nearest one. Options are read without metamethods: no code runs. */
+ * A misspelt option that is silently ignored costs an afternoon; here it is an error
+ * that names the nearest one. Options are read without metamethods: no code runs. */
 #include "repl/bind.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ static bool same_letter(char a, char b)
 }
 
 /* How many letters must be changed, added, left out or swapped with their neighbour to
- * turn a into b (Damerau and Levenshtein); d[i][j] is that of the first i and j letters.
- * Words longer than LONGEST are as far as can be. */
+ * turn a into b (Damerau and Levenshtein); d[i][j] is that of the first i and j
+ * letters. Words longer than LONGEST are as far as can be. */
 static size_t distance(const char *a, const char *b)
 {
     size_t m = strlen(a), n = strlen(b), d[LONGEST + 1][LONGEST + 1];

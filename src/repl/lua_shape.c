@@ -1,9 +1,9 @@
-/* lua_shape.c: methods that look at the same elements in another way, and those that copy
- * or overwrite them.
+/* lua_shape.c: methods that look at the same elements in another way, and those that
+ * copy or overwrite them.
  *
- * reshape, transpose, t, permute, squeeze, unsqueeze, expand give views: writing to them
- * writes to the original (reshape only where strides allow it). clone and to a dtype give
- * fresh storage. fill and copy change their tensor and return it. */
+ * reshape, transpose, t, permute, squeeze, unsqueeze, expand give views: writing to
+ * them writes to the original (reshape only where strides allow it). clone and to a
+ * dtype give fresh storage. fill and copy change their tensor and return it. */
 #include "repl/arguments.h"
 #include <string.h>
 

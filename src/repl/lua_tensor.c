@@ -91,7 +91,7 @@ static int item(lua_State *L)
     return tarn_lua_push_item(L, t);
 }
 
-/* Pushes the part of t under the first `dim` entries of `index`: a number or a table. */
+/* Pushes the part of t at the first `dim` entries of `index`: a number or a table. */
 static void push_nested(lua_State *L, const tarn_tensor *t, int dim, size_t *index)
 {
     if (dim == tarn_tensor_rank(t)) {
