@@ -14,24 +14,26 @@ tarn_tensor *tarn_lua_self(lua_State *L, const char *function);
 /* The dimension in argument `index` of a tensor of that rank, 0-based. */
 int tarn_lua_dim(lua_State *L, int index, const char *function, int rank);
 
-/* 0-based position of the 1-based or negative one at a stack index among `extent`; else an
- * error that calls it `what`. */
-size_t tarn_lua_position(lua_State *L, int index, const char *function, const char *what,
-                         size_t extent);
+/* 0-based position of the 1-based or negative one at a stack index among `extent`; else
+ * an error that calls it `what`. */
+size_t tarn_lua_position(lua_State *L, int index, const char *function,
+                         const char *what, size_t extent);
 
-/* Up to TARN_MAX_RANK integers, as arguments from `first` on or in one table there; gives
- * their count, and in *next the argument after them, where a table of options may be. */
+/* Up to TARN_MAX_RANK integers, as arguments from `first` on or in one table there;
+ * gives their count, and in *next the argument after them, where a table of options may
+ * be. */
 int tarn_lua_integers(lua_State *L, int first, const char *function, const char *what,
                       lua_Integer *list, int *next);
 
 /* The same for a shape: nothing negative. */
-int tarn_lua_shape(lua_State *L, int first, const char *function, size_t *shape, int *next);
+int tarn_lua_shape(lua_State *L, int first, const char *function, size_t *shape,
+                   int *next);
 
 /* Refuses a device that this build does not have. */
 void tarn_lua_device(lua_State *L, const char *function, const char *device);
 
-/* The tensor at a stack index; a number there is first replaced by a tensor of rank 0, of
- * the type of the tensor `beside` it (float32 if that is NULL). */
+/* The tensor at a stack index; a number there is first replaced by a tensor of rank 0,
+ * of the type of the tensor `beside` it (float32 if that is NULL). */
 tarn_tensor *tarn_lua_operand(lua_State *L, int index, const char *function,
                               const char *argument, const tarn_tensor *beside);
 

@@ -1,7 +1,7 @@
 /* bind.c: the ground that every binding stands on: the context of a Lua state, errors,
  * places for results, and values described in messages.
  *
- * - Lua sees of a tensor only a pointer, so its collector would let gigabytes of garbage
+ * - Lua sees of a tensor a pointer only, so its collector would let gigabytes of garbage
  *   lie. tarn_lua_slot therefore collects when tensors have grown enough, and the context
  *   asks for a collection before it gives an allocation up.
  * - A slot is a userdata with the metatable of tensors and no tensor yet: whatever

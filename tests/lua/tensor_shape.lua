@@ -124,7 +124,8 @@ test("a view gives the same answers as its copy (SHP-05)", function()
     local copy = view:clone()
     for _, name in ipairs({"exp", "sum", "mean", "max", "norm", "argmax", "clone", "t"}) do
       local a, b = view[name](view), copy[name](copy)
-      assert(a == b or maxdiff(a, b) == 0, name)
+      if type(a) == "number" then a, b = tensor(a), tensor(b) end
+      assert(maxdiff(a, b) == 0, name)
     end
     is(maxdiff(view:cumsum(2), copy:cumsum(2)), 0)
     is(maxdiff(view:mm(view:t()), copy:mm(copy:t())), 0)
