@@ -138,6 +138,7 @@ static int mnist(lua_State *L)
     const tarn_tensor *images, *labels;
     tarn_context *ctx = tarn_lua_context(L);
     double label = 0;
+    lua_settop(L, 1);
     push_test_set(L, &images, &labels);
     size_t i = tarn_lua_position(L, 1, "mnist", "i", tarn_tensor_shape(labels)[0]);
     tarn_tensor **bytes = tarn_lua_slot(L), **image = tarn_lua_slot(L);

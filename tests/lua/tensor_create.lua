@@ -43,6 +43,8 @@ test("other things in a table are refused at their place", function()
   raises("tensor: element [1] is true, expected a number", tensor, {true})
   raises("tensor: the table has the key 'dtype', expected a list; options are a table of " ..
     "their own", tensor, {1, 2, dtype = "float64"})
+  raises("tensor: the table has a gap, or the key the number 7 outside the list",
+    tensor, {1, 2, [7] = 3})
   raises("tensor: argument 1 is a string, expected a number or nested tables of numbers",
     tensor, "12")
   local loop = {}
@@ -86,12 +88,20 @@ test("an unknown option is an error with a suggestion", function()
   raises("rand: dtype is the number 64, expected one of float32, float64",
     rand, 2, {dtype = 64})
   raises("randn: seed is the number 1.5, expected an integer", randn, 2, {seed = 1.5})
+  raises("rand: dtype is 'half', expected one of float32, float64",
+    rand, 2, {dtype = "half"})
+  raises("ones: the table of options has the key the number 1, expected names",
+    ones, 2, {"float64"})
+  raises("full: x is a table, expected a number after the shape",
+    full, {2}, {dtype = "float64"})
   raises("eye: argument 2 is the number 3, expected a table of options", eye, 2, 3)
 end)
 
 test("a device that is not in this build is refused by name", function()
   raises("zeros: this build has no device 'cuda', only 'cpu'", zeros, 2, {device = "cuda"})
   raises("zeros: this build has no device 'emu', only 'cpu'", zeros, 2, {device = "emu"})
+  raises("zeros: device is the number 0, expected a name such as 'cpu'",
+    zeros, 2, {device = 0})
   raises("rand: there is no device 'tpu4', only 'cpu'", rand, 2, {device = "tpu4"})
   raises("rand: there is no device 'cdua'; did you mean 'cuda'?", rand, 2, {device = "cdua"})
 end)

@@ -185,7 +185,7 @@ else
     is(select(2, mnist(-1)), 6)
     raises("mnist: i is 10001, out of range for an extent of 10000", mnist, 10001)
     raises("mnist: i is 0: indices start at 1 (or at -1 from the end)", mnist, 0)
-    raises("mnist: i is missing, expected an integer", mnist)
+    raises("mnist: i is nil, expected an integer", mnist)
   end)
 
   test("an image of mnist is the caller's own", function()

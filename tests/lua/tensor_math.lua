@@ -41,6 +41,8 @@ end)
 test("other operands are refused by name", function()
   raises("+: the second operand is a string, expected a tensor or a number",
     function() return matrix() + "1" end)
+  raises("+: the second operand is a value of type FILE*, expected a tensor or a number",
+    function() return matrix() + io.stdout end)
   raises("*: the first operand is nil, expected a tensor or a number",
     function() return nil * matrix() end)
   raises("maximum: the second operand is missing, expected a tensor or a number",
@@ -60,7 +62,7 @@ test("operators that Lua would turn into one boolean are refused", function()
     function() return a > 1 end)
   raises("<=: a tensor has no single answer; use t:le(u) or t:ge(u)",
     function() return 1 <= a end)
-  assert(a == a and a ~= 1 and a ~= nil)
+  assert(a ~= io.stdout and a == a and a ~= 1 and a ~= nil)
 end)
 
 test("a tensor is not a string", function()
@@ -170,6 +172,8 @@ test("index picks positions in order and as often as listed", function()
     index, matrix(), 2, {0})
   raises("index: position 1 is the number 1.5, expected an integer",
     index, matrix(), 2, tensor({1.5}))
+  raises("index: the tensor of positions has rank 2, expected 1",
+    index, matrix(), 2, matrix())
   raises("index: argument 3 is the number 1, expected a list or tensor of positions",
     index, matrix(), 2, 1)
 end)
