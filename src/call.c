@@ -37,9 +37,9 @@ static bool extents_of(const struct tarn_call *call, const tarn_tensor *t,
                        struct tarn_extents *e)
 {
     const int rank = tarn_tensor_rank(t);
-    if (rank + call->token != call->rank) return false;
     const size_t *shape = tarn_tensor_shape(t);
     *e = (struct tarn_extents){{1, 1, 1, 1}};
+    if (rank + call->token != call->rank) return false;
     for (int i = 0; i < rank; i++) {
         int place = 4 - call->rank + i;
         if (call->token && place >= 2) place = 3;
