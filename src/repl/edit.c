@@ -107,8 +107,13 @@ static char **complete(const char *word, int start, int end)
 static int indent_or_complete(int count, int key)
 {
     for (int i = 0; i < rl_point; i++)
-        if (rl_line_buffer[i] != ' ') return rl_complete(count, key);
-    return rl_insert_text("    ") > 0 ? 0 : 1;
+        if (rl_line_buffer[i] != ' ') {
+            /* Readline lists the candidates when it sees itself called twice. */
+            if (rl_last_func == indent_or_complete) rl_last_func = rl_complete;
+            return rl_complete(count, key);
+        }
+    rl_insert_text("    ");
+    return 0;
 }
 
 static void load_history(struct tarn_session *session)

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PROMPT      "> "
 #define CONTINUE    ">> "
@@ -119,6 +120,13 @@ static int show_results(lua_State *L, int base, const char *text)
     return tarn_protected_call(L, count + 1, 0);
 }
 
+/* Leaves the line on which the terminal has written ^C. */
+static void leave_echo(void)
+{
+    fflush(stdout);
+    if (isatty(STDIN_FILENO)) fputc('\n', stderr);
+}
+
 /* Runs the compiled chunk on top of the stack and shows what it gives. */
 static void run(struct tarn_session *session, enum outcome outcome, const char *text)
 {
@@ -128,6 +136,7 @@ static void run(struct tarn_session *session, enum outcome outcome, const char *
     int arguments = outcome == READY_TO_RUN ? probe_locals(L, text) : 0;
     int status = tarn_protected_call(L, arguments, LUA_MULTRET);
     if (status == LUA_OK && lua_gettop(L) > base) status = show_results(L, base, text);
+    if (status != LUA_OK && tarn_interrupted(session->ctx)) leave_echo();
     if (status != LUA_OK) tarn_show_error(L, session->color_errors);
     lua_settop(L, base);
 }

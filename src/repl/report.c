@@ -19,21 +19,33 @@ static bool is_users(const lua_Debug *frame)
     return !(one_line && strcmp(frame->source, TARN_PROMPT_CHUNK) == 0);
 }
 
-/* Counts the user's frames from the function that raised the error. */
-static int count_frames(lua_State *L)
+/* The number of levels on the stack. Each look at a level costs its depth, so that a
+ * stack that overflowed must not be walked level by level. */
+static int count_levels(lua_State *L)
 {
     lua_Debug frame;
-    int count = 0;
-    for (int level = 1; lua_getstack(L, level, &frame); level++) {
-        lua_getinfo(L, "Sl", &frame);
-        if (is_users(&frame)) count++;
+    int inside = 1, outside = 1;
+    while (lua_getstack(L, outside, &frame)) {
+        inside = outside;
+        outside *= 2;
     }
-    return count;
+    while (inside + 1 < outside) {
+        int middle = inside + (outside - inside) / 2;
+        if (lua_getstack(L, middle, &frame))
+            inside = middle;
+        else
+            outside = middle;
+    }
+    return outside;
 }
 
-/* Adds "  file:line: in function 'f'" to the text. */
-static void add_frame(lua_State *L, luaL_Buffer *text, const lua_Debug *frame)
+/* Adds "  file:line: in function 'f'" to the text if the level is a frame of the user's. */
+static bool add_frame(lua_State *L, luaL_Buffer *text, int level)
 {
+    lua_Debug state, *frame = &state;
+    lua_getstack(L, level, frame);
+    lua_getinfo(L, "Slnt", frame);
+    if (!is_users(frame)) return false;
     lua_pushfstring(L, "\n  %s:%d: in ", frame->short_src, frame->currentline);
     luaL_addvalue(text);
     if (strcmp(frame->what, "main") == 0)
@@ -43,25 +55,21 @@ static void add_frame(lua_State *L, luaL_Buffer *text, const lua_Debug *frame)
     else
         lua_pushfstring(L, "function of line %d", frame->linedefined);
     luaL_addvalue(text);
+    return true;
 }
 
-/* Adds the user's frames, the middle of a deep stack left out. */
+/* Adds the user's frames, innermost first, the middle of a deep stack left out. */
 static void add_frames(lua_State *L, luaL_Buffer *text)
 {
-    int count = count_frames(L);
-    int seen = 0;
-    lua_Debug frame;
-    for (int level = 1; lua_getstack(L, level, &frame); level++) {
-        lua_getinfo(L, "Slnt", &frame);
-        if (!is_users(&frame)) continue;
-        if (seen < FRAMES_AT_END || seen >= count - FRAMES_AT_END)
-            add_frame(L, text, &frame);
-        else if (seen == FRAMES_AT_END) {
-            lua_pushfstring(L, "\n  (%d more)", count - 2 * FRAMES_AT_END);
-            luaL_addvalue(text);
-        }
-        seen++;
+    int levels = count_levels(L);
+    int level = 1;
+    for (int shown = 0; level < levels && shown < FRAMES_AT_END; level++)
+        if (add_frame(L, text, level)) shown++;
+    if (level < levels - FRAMES_AT_END) {
+        luaL_addstring(text, "\n  ...");
+        level = levels - FRAMES_AT_END;
     }
+    for (; level < levels; level++) add_frame(L, text, level);
 }
 
 /* Turns an error value into its message, with the frames of the moment after it. */

@@ -6,11 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reports the error on top of the stack unless `status` is none. */
+/* Reports the error on top of the stack unless `status` is none. A script that came to its
+ * end before it noticed ^C was stopped nevertheless. */
 static bool finish(struct tarn_session *session, int status)
 {
-    if (status != LUA_OK) tarn_show_error(session->L, session->color_errors);
-    return status == LUA_OK;
+    bool stopped = !session->prompting && tarn_interrupted(session->ctx);
+    if (status == LUA_OK && stopped) lua_pushliteral(session->L, "interrupted");
+    if (status == LUA_OK && !stopped) return true;
+    tarn_show_error(session->L, session->color_errors);
+    return false;
 }
 
 /* Runs the chunk on top of the stack, or reports why it was not understood. */
