@@ -114,6 +114,7 @@ end)
 
 test("range includes its end, as for does", function()
   is(range(1, 4), {1, 2, 3, 4})
+  is(range(1, 6, 2), {1, 3, 5})
   is(range(5, 1, -2), {5, 3, 1})
   is(range(0, 1, 0.3, {dtype = "float64"}).shape, {4})
   is(range(3, 1), {})

@@ -196,6 +196,9 @@ end)
 test("maxdiff is the largest difference; one-sided NaN counts as infinite", function()
   is(maxdiff(tensor({1, 2, 3}), tensor({1, 2.5, 3})), 0.5)
   is(maxdiff(matrix(), 1), 5)
+  for _, dtype in ipairs({"float32", "float64"}) do
+    is(maxdiff(full(1, 0.1, {dtype = dtype}), 0.1), 0)
+  end
   is(maxdiff(tensor({nan, inf}), tensor({nan, inf})), 0)
   is(maxdiff(tensor({nan}), 0), inf)
   is(maxdiff(zeros(0), zeros(0)), 0)
