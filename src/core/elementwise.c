@@ -15,16 +15,6 @@ static const char *const binary_names[] = {
     [TARN_MAXIMUM] = "maximum", [TARN_EQ] = "eq",   [TARN_LT] = "lt",
     [TARN_LE] = "le",           [TARN_GT] = "gt",   [TARN_GE] = "ge"};
 
-/* Ends an output that did not become complete, or hands it out. */
-static tarn_status deliver(tarn_status status, tarn_tensor *fresh, tarn_tensor **out)
-{
-    if (status == TARN_OK)
-        *out = fresh;
-    else
-        tarn_tensor_free(fresh);
-    return status;
-}
-
 tarn_status tarn_unary(tarn_context *ctx, tarn_unary_op op, const tarn_tensor *t,
                        tarn_tensor **out)
 {
@@ -39,7 +29,7 @@ tarn_status tarn_unary(tarn_context *ctx, tarn_unary_op op, const tarn_tensor *t
     tarn_walk_add(&walk, t);
     status = tarn_walk_run(ctx, unary_names[op], &walk,
                            tarn_kernels_of(t->dtype)->unary[op]);
-    return deliver(status, fresh, out);
+    return tarn_deliver(status, fresh, out);
 }
 
 static tarn_status check_binary(tarn_context *ctx, tarn_binary_op op)
@@ -62,7 +52,7 @@ static tarn_status run_over(tarn_context *ctx, const char *function,
     struct tarn_walk walk = tarn_walk_over(rank, shape);
     tarn_walk_add(&walk, fresh);
     for (int i = 0; i < count; i++) tarn_walk_add(&walk, operands[i]);
-    return deliver(tarn_walk_run(ctx, function, &walk, kernel), fresh, out);
+    return tarn_deliver(tarn_walk_run(ctx, function, &walk, kernel), fresh, out);
 }
 
 /* Another handle on t, of the wanted type: the strides stay unless it is converted. */
@@ -116,7 +106,7 @@ tarn_status tarn_binary_number(tarn_context *ctx, tarn_binary_op op,
     if (!number_first) tarn_walk_add_number(&walk, t->dtype, operand);
     status = tarn_walk_run(ctx, binary_names[op], &walk,
                            tarn_kernels_of(t->dtype)->binary[op]);
-    return deliver(status, fresh, out);
+    return tarn_deliver(status, fresh, out);
 }
 
 /* ---- where -------------------------------------------------------------------------- */

@@ -40,13 +40,14 @@ struct tarn_folds {
     /* out = exp(in - max), and adds it to `sum`; then out = out / sum. */
     void (*exponentials)(const struct tarn_slab *in, const struct tarn_slab *out,
                          const double *max, double *sum);
-    void (*divide)(const struct tarn_slab *out, const double *sum);
+    void (*divide)(const struct tarn_slab *out, double *sum);
 };
 
 /* ---- tile.c: matrix products -------------------------------------------------------- */
 
-/* A piece of a product: out [n, m] = a [n, k] b [k, m], any strides, out's columns
- * adjacent. */
+/* A piece of a product: out [n, m] = a [n, k] b [k, m], n at most TARN_TILE_ROWS, any
+ * strides, out's columns adjacent. */
+enum { TARN_TILE_ROWS = 64 };
 struct tarn_product_of {
     size_t n, k, m;
     const void *a, *b;

@@ -59,6 +59,9 @@ struct tarn_text tarn_shape_text(const tarn_tensor *t);
 /* A second header over the same storage, to be changed into a view by the caller. */
 tarn_status tarn_view_new(tarn_context *ctx, const tarn_tensor *t, tarn_tensor **out);
 
+/* Hands a fresh tensor out, or frees it if `status`, which is returned, is an error. */
+tarn_status tarn_deliver(tarn_status status, tarn_tensor *fresh, tarn_tensor **out);
+
 /* The shape that two shapes broadcast to; TARN_ESHAPE names `function` and both. */
 tarn_status tarn_broadcast(tarn_context *ctx, const char *function, int rank_a,
                            const size_t *shape_a, int rank_b, const size_t *shape_b,
