@@ -40,6 +40,11 @@ cell_t *tarn_lua_new_rnn(lua_State *L, int phi_index)
     return push_cell(L, RNN, phi_index);
 }
 
+cell_t *tarn_lua_new_kv(lua_State *L)
+{
+    return push_cell(L, KV, 0);
+}
+
 static cell_t *to_cell(lua_State *L, int index)
 {
     cell_t *cell = luaL_testudata(L, index, RNN);
