@@ -13,3 +13,6 @@ lua_tests += tests/lua/tensor_create.lua tests/lua/tensor_files.lua \
 	tests/lua/tensor_index.lua tests/lua/tensor_math.lua tests/lua/tensor_memory.lua \
 	tests/lua/tensor_reduce.lua tests/lua/tensor_shape.lua
 EXTRA_DIST += tests/lua/tap.lua
+lua_tests += tests/lua/phi_maps.lua tests/lua/phi_functions.lua \
+	tests/lua/stages_forms.lua tests/lua/stages_errors.lua tests/lua/rnn_states.lua \
+	tests/lua/check_reports.lua tests/lua/tour_runs.lua

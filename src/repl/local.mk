@@ -5,6 +5,7 @@ repl_sources += src/repl/embedded.h \
 	src/repl/lua_attention.h src/repl/lua_attention.c \
 	src/repl/lua_arrange.c \
 	src/repl/lua_callback.c \
+	src/repl/lua_check.c \
 	src/repl/lua_create.c \
 	src/repl/lua_files.c \
 	src/repl/lua_index.c \
@@ -14,6 +15,7 @@ repl_sources += src/repl/embedded.h \
 	src/repl/lua_rnn.c \
 	src/repl/lua_shape.c \
 	src/repl/lua_stages.c \
+	src/repl/lua_state.c \
 	src/repl/lua_tensor.c \
 	src/repl/complete.h src/repl/complete.c \
 	src/repl/edit.h src/repl/edit.c \

@@ -1,0 +1,98 @@
+-- bench.lua: how long something takes: time(f) once, bench(f) often enough to believe it.
+
+local tarn = require "tarn"
+local report = require "tarn.report"
+local clock = require "tarn.clock"
+
+local bench = {}
+
+-- Refuses the slip bench(sim(q, k, v)), which hands over a result.
+local function check_function(name, f)
+  if type(f) == "function" then return end
+  local given = type(f) == "number" and "the number " .. f or
+    f == nil and "nil" or "a " .. (type(f) == "userdata" and "tensor" or type(f))
+  error(("%s: f is %s, expected a function; hint: %s(function() return sim(q, k, v) end)"):format(
+    name, given, name), 0)
+end
+
+-- Runs f once: its seconds, then its results.
+function tarn.time(f, ...)
+  check_function("time", f)
+  local start = clock()
+  local results = table.pack(f(...))
+  return clock() - start, table.unpack(results, 1, results.n)
+end
+
+-- The value a share p of the way through a sorted list, between neighbours if need be.
+local function quantile(sorted, p)
+  local at = 1 + (#sorted - 1) * p
+  local below = sorted[math.floor(at)]
+  return below + (sorted[math.ceil(at)] - below) * (at - math.floor(at))
+end
+
+local class = {
+  __name = "bench",
+  __tostring = function(b)
+    local d = report.duration
+    local text = ("median %s of %d runs, from %s to %s, middle half within %s"):format(
+      d(b.median), b.runs, d(b.min), d(b.max), d(b.iqr))
+    if b.flops_per_s and not tarn.quiet_times then
+      text = text .. ("\n%.3g Gflop/s"):format(b.flops_per_s / 1e9)
+    end
+    if b.bytes_per_s and not tarn.quiet_times then
+      text = text .. ("\n%.3g GB/s"):format(b.bytes_per_s / 1e9)
+    end
+    return text
+  end,
+}
+
+-- What each option may be, at least.
+local least = {runs = 1, warmup = 0, flops = 0, bytes = 0}
+
+local function check(opt)
+  if type(opt) ~= "table" then error("bench: the options are not a table", 0) end
+  for name, value in pairs(opt) do
+    if not least[name] then
+      error(("bench: unknown option '%s', expected one of runs, warmup, flops, bytes"):format(
+        tostring(name)), 0)
+    end
+    if type(value) ~= "number" or not (value >= least[name]) then
+      error(("bench: %s is %s, expected a number, %d or more"):format(name, tostring(value),
+        least[name]), 0)
+    end
+  end
+end
+
+-- Runs f `warmup` times, then `runs` times with the clock on; flops and bytes are those
+-- of one run.
+function tarn.bench(f, opt)
+  opt = opt or {}
+  check_function("bench", f)
+  check(opt)
+  local seconds, runs = {}, opt.runs or 11
+  for _ = 1, opt.warmup or 1 do f() end
+  for i = 1, runs do seconds[i] = tarn.time(f) end
+  table.sort(seconds)
+  local median = quantile(seconds, 0.5)
+  return setmetatable({
+    median = median,
+    min = seconds[1],
+    max = seconds[#seconds],
+    iqr = quantile(seconds, 0.75) - quantile(seconds, 0.25),
+    runs = #seconds,
+    flops_per_s = opt.flops and opt.flops / median,
+    bytes_per_s = opt.bytes and opt.bytes / median,
+  }, class)
+end
+
+-- The exponent p of y ~ x^p: the slope of log y over log x by least squares.
+function bench.exponent(x, y)
+  local n, sx, sy, sxx, sxy = #x, 0, 0, 0, 0
+  for i = 1, n do
+    local lx, ly = math.log(x[i]), math.log(y[i])
+    sx, sy, sxx, sxy = sx + lx, sy + ly, sxx + lx * lx, sxy + lx * ly
+  end
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx)
+end
+
+return bench

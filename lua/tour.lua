@@ -1,0 +1,293 @@
+-- tour.lua: the derivation on a real input, stage by stage, in under 30 seconds.
+--
+-- A handwritten digit, read pixel by pixel, goes through softmax attention, a feature map,
+-- associativity, causal masking, the prefix sum and the recurrent cell. Between two stages
+-- stands what was measured on this machine: "=" where the outputs agree within the bound
+-- that rounding allows, "≠" where they do not. Which of the two is printed is decided by
+-- the measurement alone; if it is not the one that the text expects, the tour says so.
+
+local tarn = require "tarn"
+local host = require "tarn.host"
+local report = require "tarn.report"
+local bench = require "tarn.bench"
+local clock = require "tarn.clock"
+
+local HEADS, WIDTH, TOKENS = 4, 32, 28 * 28
+local MODEL = HEADS * WIDTH
+local COLUMNS = 80
+
+-- Writing -------------------------------------------------------------------------------
+
+local ascii = {
+  ["≠"] = "!=", ["φ"] = "phi", ["Σ"] = "sum", ["·"] = ".", ["√"] = "sqrt", ["→"] = "->",
+  ["ᵀ"] = "^T", ["≤"] = "<=", ["²"] = "^2", ["─"] = "-", ["ε"] = "eps", ["×"] = "x",
+}
+
+-- Writes a line at once, so that a slow stage does not look like a stop.
+local function say(line)
+  line = line or ""
+  if not host.utf8 then line = line:gsub(utf8.charpattern, ascii) end
+  io.write(line, "\n")
+  io.flush()
+end
+
+local function heading(left, right)
+  local text = ("── %s "):format(left)
+  right = right and (" %s ──"):format(right) or ""
+  local room = COLUMNS - utf8.len(text) - utf8.len(right)
+  say()
+  say(text .. ("─"):rep(room) .. right)
+end
+
+-- Writes lines of text under a heading or an arrow.
+local function tell(indent, text)
+  for line in text:gmatch("[^\n]+") do say((" "):rep(indent) .. line) end
+end
+
+-- Input ---------------------------------------------------------------------------------
+
+-- The image in 14 lines of 28 characters: a character is two pixels high.
+local function drawing(image)
+  local ramp = " .:-=+*#%@"
+  local lines = {}
+  for row = 1, 27, 2 do
+    local line = {}
+    for column = 1, 28 do
+      local grey = (image[{row, column}] + image[{row + 1, column}]) / 2
+      local shade = 1 + math.floor(grey * (#ramp - 1) + 0.5)
+      line[column] = ramp:sub(shade, shade)
+    end
+    lines[#lines + 1] = table.concat(line)
+  end
+  return lines
+end
+
+local function random(rows, columns, seed)
+  return tarn.randn(rows, columns, {seed = seed, dtype = "float64"})
+end
+
+-- Pixels to tokens: the vector of the grey value plus that of the position.
+local function embed(image)
+  local levels = {}
+  for i, value in ipairs(image:reshape(TOKENS):totable()) do
+    levels[i] = 1 + math.floor(value * 255 + 0.5)
+  end
+  return tarn.index(random(256, MODEL, 1), 1, levels) + random(TOKENS, MODEL, 2)
+end
+
+-- One projection of the tokens [N, 128], split into heads [4, N, 32].
+local function project(x, seed)
+  local y = x:mm(random(MODEL, MODEL, seed)) / math.sqrt(MODEL)
+  return y:reshape(TOKENS, HEADS, WIDTH):permute(2, 1, 3):contiguous()
+end
+
+local function show_digit(image, label)
+  local beside = {
+    "", "This is a " .. label .. ": 784 pixels, read row by row.", "",
+    "Each pixel is a token. Its vector is that of its",
+    "grey value (one of 256) plus that of its position,",
+    "128 numbers wide, drawn at random with fixed seeds.", "",
+    "Three fixed random projections make queries, keys",
+    "and values q, k, v: 4 heads, widths D = M = 32.", "",
+    "Nothing here is trained, and nothing needs to be:",
+    "the question is which formulas are the same function.",
+  }
+  for i, line in ipairs(drawing(image)) do
+    say(((" %s %s"):format(line, beside[i] or ""):gsub("%s+$", "")))
+  end
+end
+
+-- Arrows --------------------------------------------------------------------------------
+
+-- Compares two outputs and writes the arrow between them. `expected` is what theory says.
+local function arrow(name, a, b, bound, expected, why)
+  local difference = tarn.maxdiff(a, b)
+  local equal = difference <= bound
+  local left = ("  %s  %s"):format(equal and "=" or "≠", name)
+  local right = ("max difference %s, bound %s"):format(report.error(difference),
+    report.error(bound))
+  say(left .. (" "):rep(COLUMNS - utf8.len(left) - utf8.len(right)) .. right)
+  if equal ~= (expected == "=") then
+    tell(5, "Unexpected: theory says " .. expected .. ". Please report this.")
+  end
+  tell(5, why)
+end
+
+-- Two forms may each be off by the loosest tolerance of a comparison, which is relative
+-- to an average of values.
+local function bound_of(comparison, v)
+  local tol = 0
+  for _, row in ipairs(comparison.rows) do tol = math.max(tol, row.tol) end
+  return 2 * tol * v:abs():max()
+end
+
+local function largest_weight(q, k, v, by)
+  local _, weights = tarn.sim(q, k, v, {by = by, weights = true})
+  local largest = weights:max(3)
+  return largest:mean()
+end
+
+-- Stages --------------------------------------------------------------------------------
+
+local function stage_sim(q, k, v, bound)
+  heading("Stage 1  sim: a weighted average of values", "eq 3")
+  tell(3, "out_i = Σ_j sim(q_i, k_j) v_j / Σ_j sim(q_i, k_j)\n" ..
+    "softmax is one choice of sim: exp(q·k / √D). Any non-negative one will do.")
+  local soft, kernel = tarn.sim(q, k, v), tarn.sim(q, k, v, {by = "elu1"})
+  arrow("softmax → φ", soft, kernel, bound, "≠", ([[
+Another similarity, so another model: sim = φ(q)·φ(k) with φ(x) = elu(x) + 1
+(eq 7). Softmax picks (largest weight of a row, on average: %.2f), this φ
+blends (%.3f). That is the price; what follows is what it buys.]]):format(
+    largest_weight(q, k, v, "softmax"), largest_weight(q, k, v, "elu1")))
+  return kernel
+end
+
+local function stage_assoc(q, k, v, kernel, bound)
+  heading("Stage 2  assoc: the same sums in another order", "eqs 4 to 6")
+  tell(3, "out_i = φ(q_i)ᵀ [Σ_j φ(k_j) v_jᵀ] / φ(q_i)ᵀ [Σ_j φ(k_j)]")
+  arrow("sim → assoc", kernel, tarn.assoc(q, k, v), bound, "=", [[
+(φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V). The brackets on the right do not depend on i:
+made once, used 784 times. The N × N matrix is gone.]])
+end
+
+local function stage_causal(q, k, v, kernel, bound)
+  heading("Causal masking: token i sees tokens 1 to i", "eqs 8 and 9")
+  tell(3, "out_i = Σ_{j≤i} φ(q_i)·φ(k_j) v_j / Σ_{j≤i} φ(q_i)·φ(k_j)")
+  local causal = tarn.sim(q, k, v, {by = "elu1", causal = true})
+  arrow("full → causal", kernel, causal, bound, "≠", [[
+Another model again: the first token now sees only itself. It is what lets a
+model write a picture pixel by pixel. The last token still sees everything.]])
+  return causal
+end
+
+local function stage_prefix(q, k, v, causal, bound)
+  heading("Stage 3  prefix: running sums", "eqs 10 to 12")
+  tell(3, "S_i = S_{i-1} + φ(k_i) v_iᵀ   z_i = z_{i-1} + φ(k_i)   " ..
+    "out_i = φ(q_i)ᵀS_i / φ(q_i)ᵀz_i")
+  local why = {
+    sequential = "Sums up to i are those up to i - 1 and one term more: one token after another.",
+    chunked = "64 tokens at a time: inside a chunk as stage 1, what came before as stage 3.",
+    scan = "The sums of all chunks first, then their prefix sums as a tree: addition is\n" ..
+      "associative, so this one can run in parallel along the sequence.",
+  }
+  for _, method in ipairs {"sequential", "chunked", "scan"} do
+    local out = tarn.prefix(q, k, v, {method = method})
+    arrow("sim causal → prefix, " .. method, causal, out, bound, "=", why[method])
+  end
+end
+
+-- Steps a cell through the sequence; gives outputs and the seconds of each step.
+local function walk(cell, q, k, v)
+  local out, seconds = v:clone(), {}
+  for i = 1, TOKENS do
+    local now = {{}, i}
+    local q_i, k_i, v_i = q[now], k[now], v[now]
+    local start = clock()
+    local o = cell:step(q_i, k_i, v_i)
+    seconds[i] = clock() - start
+    out[now] = o
+  end
+  return out, seconds
+end
+
+local function stage_rnn(q, k, v, causal, bound)
+  heading("Stage 4  rnn: the sums are a state", "eqs 16 to 20")
+  tell(3, "s ← s + φ(k) vᵀ   z ← z + φ(k)   out = φ(q)ᵀs / φ(q)ᵀz" )
+  local cell = tarn.rnn {H = HEADS, D = WIDTH, M = WIDTH, dtype = "float64"}
+  local out = walk(cell, q, k, v)
+  arrow("prefix → rnn, token by token", causal, out, bound, "=", [[
+Read as a loop over time, the prefix sum is a recurrent network: 784 calls of
+st:step(q, k, v), each with nothing but the state (S, z) to remember the past.]])
+end
+
+-- Measurements --------------------------------------------------------------------------
+
+local function seconds_of(N, f)
+  local function input(seed) return tarn.randn(N, WIDTH, {seed = seed}) end
+  local q, k, v = input(1), input(2), input(3)
+  return tarn.bench(function() f(q, k, v) end, {runs = 5}).median
+end
+
+local function costs()
+  heading("What it buys: time", "one head, float32, median of 5 runs")
+  local forms = {
+    {"sim", function(q, k, v) return tarn.sim(q, k, v, {by = "elu1"}) end},
+    {"assoc", tarn.assoc}, {"prefix", tarn.prefix},
+  }
+  local sizes, lines, seconds = {256, 512, 1024, 2048}, {}, {{}, {}, {}}
+  for s, N in ipairs(sizes) do
+    lines[s] = {report.count(N)}
+    for f, form in ipairs(forms) do
+      seconds[f][s] = seconds_of(N, form[2])
+      lines[s][f + 1] = report.duration(seconds[f][s])
+    end
+  end
+  local slopes = {"time ~ N^p, p ="}
+  for f in ipairs(forms) do
+    local p = bench.exponent(sizes, seconds[f])
+    slopes[f + 1] = tarn.quiet_times and "-" or ("%.2f"):format(p)
+  end
+  lines[#lines + 1] = slopes
+  tell(3, report.layout({">tokens N", ">sim", ">assoc", ">prefix"}, lines))
+  tell(3, "p is the slope of log time over log N: 2 for all pairs, 1 for sums.")
+end
+
+local function median(list, first, last)
+  local part = table.move(list, first, last, 1, {})
+  table.sort(part)
+  return part[#part // 2 + 1]
+end
+
+-- The state of an rnn against softmax's cache, by bytes and by time of a step.
+local function memory(q, k, v)
+  heading("What it buys: memory", "the digit, float32")
+  q, k, v = q:to("float32"), k:to("float32"), v:to("float32")
+  local sizes = {H = HEADS, D = WIDTH, M = WIDTH}
+  local rnn, kv = tarn.rnn(sizes), tarn.kv(sizes)
+  local _, rnn_seconds = walk(rnn, q, k, v)
+  local _, kv_seconds = walk(kv, q, k, v)
+  local per_token, lines = kv:bytes() / TOKENS, {}
+  for _, t in ipairs {49, 196, 392, 784} do
+    lines[#lines + 1] = {
+      report.count(t), report.count(per_token * t), report.count(rnn:bytes()),
+      report.duration(median(kv_seconds, t - 48, t)),
+      report.duration(median(rnn_seconds, t - 48, t)),
+    }
+  end
+  tell(3, report.layout({">token", ">kv bytes", ">rnn bytes", ">kv step", ">rnn step"}, lines))
+  tell(3, "The cache of softmax grows with every token, and its steps with it. The state\n" ..
+    "does not know how long it has been running.")
+end
+
+-- The tour ------------------------------------------------------------------------------
+
+function tarn.tour()
+  local start = clock()
+  local image, label = tarn.mnist(1)
+  heading("A transformer is an RNN: the derivation on one handwritten digit")
+  show_digit(image, math.tointeger(label) or label)
+
+  local x = embed(image)
+  local q, k, v = project(x, 3), project(x, 4), project(x, 5)
+  local full = tarn.equiv(q, k, v, {causal = false, dtypes = {"float64"}})
+  local causal = tarn.equiv(q, k, v)
+  local bound = math.max(bound_of(full, v), bound_of(causal, v))
+  say()
+  tell(3, "Below, = and ≠ are measured: = if the outputs, in float64, differ by no more\n" ..
+    "than rounding can explain (the bound), ≠ if by more.")
+
+  local kernel = stage_sim(q, k, v, bound)
+  stage_assoc(q, k, v, kernel, bound)
+  local masked = stage_causal(q, k, v, kernel, bound)
+  stage_prefix(q, k, v, masked, bound)
+  stage_rnn(q, k, v, masked, bound)
+  costs()
+  memory(q, k, v)
+
+  heading("Every causal form against the float64 oracle", "equiv(q, k, v)")
+  tell(3, tostring(causal))
+  heading(("The end, after %s"):format(report.duration(clock() - start)))
+  tell(3, 'Go on with phis(), help("prefix"), or your own φ, a function of [N, D]:\n' ..
+    "q, k, v = randn(64, 8), randn(64, 8), randn(64, 8)\n" ..
+    "equiv(q, k, v, {phi = function(x) return x:exp() end})")
+end
