@@ -12,7 +12,8 @@
  * so with s near the row's largest feature nothing underflows to 0/0 or overflows. The
  * pivot m of a row is the entry that s comes from. There are two kinds of maps:
  *
- *   homogeneous  phi(m x) = m^d phi(x): scaling is applying phi to x / m, m = max |x|
+ *   homogeneous  phi(m x) = m^d phi(x), m > 0: scaling is applying phi to x / m, with m
+ *                the largest |x|, or the largest x where phi sees only x > 0
  *   others       s = phi(m), m = max x: phi(x) / phi(m) in closed form, since phi(m) may
  *                itself underflow */
 #include "stages/phi.h"
@@ -230,9 +231,13 @@ static bool is_homogeneous(int id)
     return maps[id].degree > 0;
 }
 
+/* relu's features come from positive entries alone, and so must their scale. */
 static real pivot_of(int id, size_t D, const real *x)
 {
-    return is_homogeneous(id) ? largest_size(D, x) : largest_entry(D, x);
+    const real m = largest_entry(D, x);
+    if (!is_homogeneous(id)) return m;
+    if (id == TARN_PHI_RELU || id == TARN_PHI_RELU2) return m > 0 ? m : 1;
+    return largest_size(D, x);
 }
 
 /* eps / s in double: rounded to real at the end, where it may well become Inf: then the
