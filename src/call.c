@@ -372,15 +372,24 @@ static void advance_count(struct tarn_call *call, const struct tarn_form *form,
     call->sums.count = flushed ? 0 : (call->sums.count + call->N) % TARN_BLOCK;
 }
 
+/* Waking a thread costs more than this many numbers read. */
+static bool is_small(const struct tarn_call *call)
+{
+    const double rows =
+        (double)tarn_call_heads(call) * (double)(call->N_q + call->first.N);
+    return rows * (double)(call->first.C + call->M) < 1 << 15;
+}
+
 tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
                           bool whole)
 {
     const size_t heads = tarn_call_heads(call);
     const bool naive = call->options.precision == TARN_FAST && !call->first.weights;
-    struct lanes job = {.call = call,
-                        .form = naive ? form->naive : form->accurate,
-                        .lanes = whole ? 1 : (size_t)tarn_threads(call->ctx),
-                        .work = form->work(&call->first)};
+    struct lanes job = {
+        .call = call,
+        .form = naive ? form->naive : form->accurate,
+        .lanes = whole || is_small(call) ? 1 : (size_t)tarn_threads(call->ctx),
+        .work = form->work(&call->first)};
     if (job.lanes > heads) job.lanes = heads ? heads : 1;
     if (job.work) {
         job.scratch =
