@@ -372,12 +372,15 @@ static void advance_count(struct tarn_call *call, const struct tarn_form *form,
     call->sums.count = flushed ? 0 : (call->sums.count + call->N) % TARN_BLOCK;
 }
 
-/* Waking a thread costs more than this many numbers read. */
-static bool is_small(const struct tarn_call *call)
+/* Fewer multiplications than this are done before another thread has woken up, which on
+ * a busy machine takes up to a millisecond. */
+static bool is_small(const struct tarn_call *call, const struct tarn_form *form)
 {
-    const double rows =
-        (double)tarn_call_heads(call) * (double)(call->N_q + call->first.N);
-    return rows * (double)(call->first.C + call->M) < 1 << 15;
+    const double N_q = (double)call->N_q, N = (double)call->first.N;
+    const double C = (double)call->first.C, M = (double)call->M;
+    const bool is_sim = form == call->ops->sim || form == call->ops->sim_grad;
+    const double head = is_sim ? N_q * N * (C + M) : (N_q + N) * C * M;
+    return (double)tarn_call_heads(call) * head < 1 << 20;
 }
 
 tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
@@ -388,7 +391,7 @@ tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
     struct lanes job = {
         .call = call,
         .form = naive ? form->naive : form->accurate,
-        .lanes = whole || is_small(call) ? 1 : (size_t)tarn_threads(call->ctx),
+        .lanes = whole || is_small(call, form) ? 1 : (size_t)tarn_threads(call->ctx),
         .work = form->work(&call->first)};
     if (job.lanes > heads) job.lanes = heads ? heads : 1;
     if (job.work) {

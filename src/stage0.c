@@ -118,20 +118,22 @@ static tarn_status grad_block(void *data, size_t b)
     return TARN_OK;
 }
 
-/* Blocks of about 2^15 features: short enough to be interrupted, long enough to pay. A
- * single block, as in a step of the cell, does without the threads. */
+/* Blocks of about 2^15 features: short enough to be interrupted. Few of them, as in a step
+ * of the cell, are done before another thread has woken up. */
 static tarn_status run_blocks(tarn_context *ctx, const char *function,
                               struct block_job *job,
                               tarn_status (*body)(void *, size_t))
 {
-    job->block = 1 + ((size_t)1 << 15) / job->features->C;
-    if (job->rows.R == 0) return TARN_OK;
-    if (job->rows.R <= job->block) {
-        tarn_status status = tarn_poll(ctx, function);
-        return status ? status : body(job, 0);
+    enum { BLOCK = 1 << 15, FEW = 8 };
+    job->block = 1 + BLOCK / job->features->C;
+    const size_t blocks = (job->rows.R + job->block - 1) / job->block;
+    if (blocks >= FEW) return tarn_parallel(ctx, function, blocks, body, job);
+    tarn_status status = TARN_OK;
+    for (size_t b = 0; b < blocks && !status; b++) {
+        status = tarn_poll(ctx, function);
+        if (!status) status = body(job, b);
     }
-    return tarn_parallel(ctx, function, (job->rows.R + job->block - 1) / job->block,
-                         body, job);
+    return status;
 }
 
 /* ---- The user's maps -------------------------------------------------------------------- */
