@@ -68,8 +68,11 @@ end)
 test("a tensor is not a string", function()
   raises("..: a tensor is not a string; use tostring(t) to join it to text, " ..
     "cat({a, b}, dim) to join tensors", function() return "t = " .. matrix() end)
-  is(tostring(zeros(2, 3)), "tensor [2, 3] float32")
-  is(tostring(tensor(1, {dtype = "float64"})), "tensor [] float64")
+end)
+
+test("tostring begins with shape and type", function()
+  is(tostring(zeros(2, 3)):match("^tensor %[2, 3%] float32") ~= nil, true)
+  is(tostring(tensor(1, {dtype = "float64"})):match("^tensor %[%] float64") ~= nil, true)
 end)
 
 test("comparisons give 0 and 1, with NaN 0", function()
@@ -217,7 +220,6 @@ end)
 test("a closed tensor is refused, not touched", function()
   local t = matrix()
   do local scope <close> = t end
-  is(tostring(t), "a closed tensor")
   raises("sum: expected a tensor as argument 1, not a closed tensor (use t:sum() with a colon)",
     function() return t:sum() end)
   raises("t[i]: t is a closed tensor, expected a tensor", function() return t[1] end)
