@@ -12,7 +12,14 @@ cli_tests += tests/cli/quickstart.sh
 lua_tests += tests/lua/tensor_create.lua tests/lua/tensor_files.lua \
 	tests/lua/tensor_index.lua tests/lua/tensor_math.lua tests/lua/tensor_memory.lua \
 	tests/lua/tensor_reduce.lua tests/lua/tensor_shape.lua
-EXTRA_DIST += tests/lua/tap.lua
+EXTRA_DIST += tests/lua/tap.lua tests/attention.h tests/golden/attention.h \
+	tests/golden/attention.py
 lua_tests += tests/lua/phi_maps.lua tests/lua/phi_functions.lua \
 	tests/lua/stages_forms.lua tests/lua/stages_errors.lua tests/lua/rnn_states.lua \
 	tests/lua/check_reports.lua tests/lua/tour_runs.lua
+criterion_tests += tests/test_file tests/test_npy tests/test_save tests/test_idx \
+	tests/test_png tests/test_corpus
+tests_test_idx_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
+tests_test_corpus_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
+tests_test_png_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
+EXTRA_DIST += tests/files.h tests/golden/npy tests/golden/npy.py tests/fuzz
