@@ -2,7 +2,7 @@
 
 local tarn = require "tarn"
 local report = require "tarn.report"
-local clock = require "tarn.clock"
+local machine = require "tarn.machine"
 
 local bench = {}
 
@@ -18,9 +18,9 @@ end
 -- Runs f once: its seconds, then its results.
 function tarn.time(f, ...)
   check_function("time", f)
-  local start = clock()
+  local start = machine.clock()
   local results = table.pack(f(...))
-  return clock() - start, table.unpack(results, 1, results.n)
+  return machine.clock() - start, table.unpack(results, 1, results.n)
 end
 
 -- The value a share p of the way through a sorted list, between neighbours if need be.

@@ -94,11 +94,11 @@ static void read_by(lua_State *L, const struct tarn_lua_form *form, int table,
         o->by = strcmp(word, "rbf") == 0 ? TARN_RBF : TARN_SOFTMAX;
     } else if (lua_isfunction(L, -1) && !tarn_lua_builtin_phi(L, -1)) {
         if (form->gradient)
-            tarn_lua_fail(
-                L,
-                "%s: by is a function of q_i and k_j, whose derivative nobody "
-                "knows; hint: as a feature map it can have one: {apply=, grad=}",
-                form->name);
+            tarn_lua_fail(L,
+                          "%s: by is a function of q_i and k_j, whose derivative "
+                          "nobody knows; hint: as a feature map it can have one: "
+                          "{apply=, grad=}",
+                          form->name);
         o->by = TARN_PAIR;
         o->user = tarn_lua_hold_pair(L, -1);
         o->pair = tarn_lua_pair;
@@ -175,11 +175,10 @@ static void read_lengths(lua_State *L, const char *function, int table, tarn_opt
     const int source = lua_gettop(L);
     const tarn_tensor *t = tarn_lua_to_tensor(L, source);
     if (!lua_istable(L, source) && !(t && tarn_tensor_rank(t) == 1))
-        tarn_lua_fail(
-            L,
-            "%s: lengths is %s, expected a table or a tensor [B] of integers, one "
-            "for each batch entry",
-            function, tarn_lua_describe(L, source, given, sizeof given));
+        tarn_lua_fail(L,
+                      "%s: lengths is %s, expected a table or a tensor [B] of "
+                      "integers, one for each batch entry",
+                      function, tarn_lua_describe(L, source, given, sizeof given));
 
     /* Copy the integers into a userdata that stays on the stack during the call. */
     const size_t count = t ? tarn_tensor_shape(t)[0] : (size_t)lua_rawlen(L, source);
@@ -218,11 +217,12 @@ static void push_sums(lua_State *L, int index, const char *function, const char 
         lua_rawget(L, index);
         const tarn_tensor *t = tarn_lua_to_tensor(L, -1);
         if (!t)
-            tarn_lua_fail(
-                L,
-                "%s: %s.%s is %s, expected a tensor: S and z are sums over the "
-                "same tokens, one is of no use without the other (eqs 10, 11)",
-                function, name, keys[i], tarn_lua_describe(L, -1, given, sizeof given));
+            tarn_lua_fail(L,
+                          "%s: %s.%s is %s, expected a tensor: S and z are sums "
+                          "over the same tokens, one is of no use without the "
+                          "other (eqs 10, 11)",
+                          function, name, keys[i],
+                          tarn_lua_describe(L, -1, given, sizeof given));
         keep(L, t);
         lua_replace(L, -2);
     }

@@ -139,18 +139,20 @@ static void take_rows(lua_State *L, const struct request *r, const char *what,
     const bool fits = got && tarn_tensor_rank(got) == 2 && shape[0] == rows &&
                       (columns == 0 || shape[1] == columns);
     if (!fits && columns == 0)
-        tarn_lua_fail(
-            L,
-            "phi: the function returned %s, expected a tensor [%d, C]: one row "
-            "of features for each of its rows",
-            tarn_lua_describe(L, -1, given, sizeof given), (int)rows);
+        tarn_lua_fail(L,
+                      "phi: the function returned %s, expected a tensor [%zu, C]: "
+                      "one row of features for each of its rows",
+                      tarn_lua_describe(L, -1, given, sizeof given), rows);
     if (!fits)
-        tarn_lua_fail(
-            L, "phi: %s returned %s, expected a tensor [%d, %d], as its argument", what,
-            tarn_lua_describe(L, -1, given, sizeof given), (int)rows, (int)columns);
+        tarn_lua_fail(L,
+                      "phi: %s returned %s, expected a tensor [%zu, %zu], as its "
+                      "argument",
+                      what, tarn_lua_describe(L, -1, given, sizeof given), rows,
+                      columns);
     if (tarn_tensor_dtype(got) != tarn_tensor_dtype(x))
         tarn_lua_fail(L,
-                      "phi: %s returned %s for %s rows; hint: give t:to(\"%s\") back",
+                      "phi: %s returned %s for %s rows; hint: give t:to(\"%s\") "
+                      "back",
                       what, dtype_name(got), dtype_name(x), dtype_name(x));
     tarn_lua_check(L, tarn_clone(r->ctx, got, tarn_tensor_dtype(x), r->out));
 }
@@ -194,8 +196,8 @@ static int pair_body(lua_State *L)
         *r->number = lua_tonumber(L, -1);
     else
         tarn_lua_fail(L,
-                      "sim: by returned %s, expected a number: the similarity of q_i "
-                      "and k_j",
+                      "sim: by returned %s, expected a number: the similarity of "
+                      "q_i and k_j",
                       tarn_lua_describe(L, -1, given, sizeof given));
     return 0;
 }

@@ -1,4 +1,4 @@
-/* lua_check.c: equiv, gradcheck and backends in Lua, and the clock they are timed by.
+/* lua_check.c: equiv, gradcheck and backends in Lua, and what measuring needs.
  *
  * The tables are plain; lua/report.lua gives them their looks. Positions that C counts from
  * 0 are counted from 1 here. */
@@ -175,8 +175,8 @@ static void check_backends(lua_State *L, int table, const char *name, bool by_de
         const char *word = list_entry(L, "equiv", name, i);
         if (!find_backend(word, by_device, &info))
             tarn_lua_fail(L,
-                          "equiv: %s[%d] is '%s', which is not in this build; hint: "
-                          "backends() lists what is",
+                          "equiv: %s[%d] is '%s', which is not in this build; "
+                          "hint: backends() lists what is",
                           name, i, word);
         if (!info.usable)
             tarn_lua_fail(L, "equiv: %s[%d] is '%s', which can't be used: %s", name, i,
@@ -247,8 +247,8 @@ static int gradcheck(lua_State *L)
     lua_pushvalue(L, 1);
     lua_setfield(L, -2, "form");
     if (!tarn_lua_opt_word(L, 6, form.name, "form", names, &which))
-        tarn_lua_fail(L,
-                      "gradcheck: form is missing, expected sim, assoc, prefix or rnn");
+        tarn_lua_fail(L, "gradcheck: form is missing, expected sim, assoc, prefix or "
+                         "rnn");
     form.options = options[which];
     tarn_lua_attention(L, &form, 2, 5, &a);
     tarn_lua_opt_number(L, 5, form.name, "tol", &tol);
@@ -280,10 +280,23 @@ static int backends(lua_State *L)
     return 1;
 }
 
-/* Seconds of a clock that only goes forward: require "tarn.clock", for tarn's own Lua. */
+/* ---- what measurements need: require "tarn.machine", for tarn's own Lua ---------------- */
+
+/* clock() -> seconds of a clock that only goes forward. */
 static int clock_seconds(lua_State *L)
 {
     lua_pushnumber(L, tarn_report_clock());
+    return 1;
+}
+
+/* threads(n) -> how many there were; without n they stay as they are. */
+static int threads(lua_State *L)
+{
+    tarn_context *ctx = tarn_lua_context(L);
+    const int before = tarn_threads(ctx);
+    if (!lua_isnoneornil(L, 1))
+        tarn_lua_check(L, tarn_set_threads(ctx, (int)luaL_checkinteger(L, 1)));
+    lua_pushinteger(L, before);
     return 1;
 }
 
@@ -293,6 +306,8 @@ void tarn_open_check(lua_State *L)
                                          {"gradcheck", gradcheck},
                                          {"backends", backends},
                                          {NULL, NULL}};
+    static const luaL_Reg machine[] = {
+        {"clock", clock_seconds}, {"threads", threads}, {NULL, NULL}};
     luaL_newmetatable(L, REPORT);
     lua_pushcfunction(L, free_report);
     lua_setfield(L, -2, "__gc");
@@ -300,7 +315,7 @@ void tarn_open_check(lua_State *L)
     luaL_setfuncs(L, functions, 0);
 
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    lua_pushcfunction(L, clock_seconds);
-    lua_setfield(L, -2, "tarn.clock");
+    luaL_newlib(L, machine);
+    lua_setfield(L, -2, "tarn.machine");
     lua_pop(L, 1);
 }

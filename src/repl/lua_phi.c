@@ -15,12 +15,13 @@ bool tarn_lua_infinite(const char *similarity)
 
 static void refuse_infinite(lua_State *L, const char *function, const char *similarity)
 {
-    tarn_lua_fail(
-        L,
-        "%s: %s has no finite feature map, so it can't be split into "
-        "phi(q).phi(k) (eq 4); hint: sim(q, k, v, {by='%s'}) takes it%s",
-        function, strcmp(similarity, "rbf") == 0 ? "exp(-|q-k|^2/2)" : "exp(q.k)",
-        similarity, strcmp(function, "rnn") == 0 ? ", kv{} is its cache" : "");
+    const char *formula =
+        strcmp(similarity, "rbf") == 0 ? "exp(-|q-k|^2/2)" : "exp(q.k)";
+    const char *or_else = strcmp(function, "rnn") == 0 ? ", kv{} is its cache" : "";
+    tarn_lua_fail(L,
+                  "%s: %s has no finite feature map, so it can't be split into "
+                  "phi(q).phi(k) (eq 4); hint: sim(q, k, v, {by='%s'}) takes it%s",
+                  function, formula, similarity, or_else);
 }
 
 const tarn_phi *tarn_lua_builtin_phi(lua_State *L, int index)
@@ -98,17 +99,16 @@ const tarn_phi *tarn_lua_phi(lua_State *L, int index, const char *function,
     else if (lua_type(L, index) == LUA_TSTRING)
         tarn_lua_unknown_phi(L, function, lua_tostring(L, index), false);
     else
-        tarn_lua_fail(
-            L,
-            "%s: the feature map is %s, expected a name, a function or {apply=, "
-            "grad=}",
-            function, tarn_lua_describe(L, index, given, sizeof given));
+        tarn_lua_fail(L,
+                      "%s: the feature map is %s, expected a name, a function or "
+                      "{apply=, grad=}",
+                      function, tarn_lua_describe(L, index, given, sizeof given));
     if (gradient && phi->builtin < 0 && !phi->grad)
-        tarn_lua_fail(
-            L,
-            "%s: the feature map is a function without its derivative; hint: "
-            "give {apply=function(t) .. end, grad=function(t, dfeatures) .. end}",
-            function);
+        tarn_lua_fail(L,
+                      "%s: the feature map is a function without its derivative; "
+                      "hint: give {apply=function(t) .. end, grad=function(t, "
+                      "dfeatures) .. end}",
+                      function);
     return phi;
 }
 

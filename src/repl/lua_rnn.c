@@ -12,11 +12,10 @@ static size_t read_size(lua_State *L, const char *function, const char *name,
     lua_Integer value = 0;
     if (!tarn_lua_opt_integer(L, 2, function, name, &value)) {
         if (needed)
-            tarn_lua_fail(
-                L,
-                "%s: %s is missing, expected {D=, M=}: the widths of one head's "
-                "queries and keys, and of its values",
-                function, name);
+            tarn_lua_fail(L,
+                          "%s: %s is missing, expected {D=, M=}: the widths of "
+                          "one head's queries and keys, and of its values",
+                          function, name);
         return 0;
     }
     if (value < 1)
@@ -32,16 +31,15 @@ static void refuse_model_width(lua_State *L, const char *function)
     if (!tarn_lua_opt_integer(L, 2, function, "d_model", &width)) return;
     tarn_lua_opt_integer(L, 2, function, "H", &heads);
     if (heads < 1 || width < 1 || width % heads != 0)
-        tarn_lua_fail(
-            L,
-            "%s: d_model is %lld, which is not a multiple of H = %lld; expected "
-            "D and M, the widths of one head",
-            function, (long long)width, (long long)heads);
-    tarn_lua_fail(
-        L,
-        "%s: there is no option 'd_model'; D and M are the widths of one head: "
-        "d_model / H = %lld / %lld = %lld",
-        function, (long long)width, (long long)heads, (long long)(width / heads));
+        tarn_lua_fail(L,
+                      "%s: d_model is %lld, which is not a multiple of H = %lld; "
+                      "expected D and M, the widths of one head",
+                      function, (long long)width, (long long)heads);
+    tarn_lua_fail(L,
+                  "%s: there is no option 'd_model'; D and M are the widths of "
+                  "one head: d_model / H = %lld / %lld = %lld",
+                  function, (long long)width, (long long)heads,
+                  (long long)(width / heads));
 }
 
 static void read_phi(lua_State *L, const char *function, tarn_cell *cell)

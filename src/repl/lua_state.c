@@ -64,11 +64,10 @@ static cell_t *self(lua_State *L, const char *method)
     char given[80];
     cell_t *cell = to_cell(L, 1);
     if (!cell)
-        tarn_lua_fail(
-            L,
-            "%s: the state is %s, expected an rnn or kv; hint: st:%s(..) with a "
-            "colon",
-            method, tarn_lua_describe(L, 1, given, sizeof given), method);
+        tarn_lua_fail(L,
+                      "%s: the state is %s, expected an rnn or kv; hint: "
+                      "st:%s(..) with a colon",
+                      method, tarn_lua_describe(L, 1, given, sizeof given), method);
     if (!cell->rnn && !cell->kv) tarn_lua_fail(L, "%s: this state was closed", method);
     return cell;
 }
@@ -79,8 +78,8 @@ static cell_t *idle_self(lua_State *L, const char *method)
     cell_t *cell = self(L, method);
     if (cell->busy)
         tarn_lua_fail(L,
-                      "%s: the state is in use by a call that has not come back; hint: "
-                      "st:clone() is free to change",
+                      "%s: the state is in use by a call that has not come back; "
+                      "hint: st:clone() is free to change",
                       method);
     return cell;
 }
@@ -192,10 +191,10 @@ static int push_state(lua_State *L, const cell_t *cell, bool denominator)
 /* __index, with the table of methods as its upvalue. */
 static int get(lua_State *L)
 {
-    const cell_t *cell = self(L, "st.field");
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    const cell_t *cell = self(L, name);
     if (strcmp(name, "t") == 0) return push_time(L, cell);
     if (cell->rnn && strcmp(name, "S") == 0) return push_state(L, cell, false);
     if (cell->rnn && strcmp(name, "z") == 0) return push_state(L, cell, true);

@@ -4,6 +4,8 @@
 local tap = dofile(arg[0]:match("^.*/") .. "tap.lua")
 local test, is, raises = tap.test, tap.is, tap.raises
 
+local function wide(x) return tensor(x, {dtype = "float64"}) end
+
 local function inputs(N, D, M)
   local function draw(columns, seed)
     return randn(N, columns, {seed = seed, dtype = "float64"})
@@ -39,7 +41,7 @@ test("a bare function as by is a similarity of one query and one key", function(
   local function dot(q_i, k_j) return math.exp((q_i * k_j):sum() / 2) end
   close(sim(q, k, v, {by = dot, eps = 0}), sim(q, k, v, {by = "softmax"}))
   close(sim(q, k, v, {by = function(a, b) return (a - b):norm() end}),
-    sim(q, k, v, {by = function(a, b) return tensor((a - b):norm()) end}))
+    sim(q, k, v, {by = function(a, b) return wide((a - b):norm()) end}))
 end)
 
 test("NUM-08 for own features: they may be huge", function()

@@ -121,7 +121,7 @@ test("a state with a function of the user's is loaded together with it", functio
   raises("rnn.load: unknown option 'pih'; did you mean 'phi'?", rnn.load, path, {pih = f})
   os.remove(path)
   raises("save: this is a kv cache, expected an rnn state", st.save, kv {D = 1, M = 1}, path)
-  raises("save: path is nil, expected a string", st.save, st)
+  raises("save: path is missing, expected a string", st.save, st)
 end)
 
 test("a state says what it is", function()
@@ -142,6 +142,7 @@ test("local st <close> ends a state with its block", function()
   end
   is(tostring(kept), "closed state")
   raises("step: this state was closed", function() kept:step(zeros(2), zeros(2), zeros(3)) end)
+  raises("t: this state was closed", function() return kept.t end)
   raises("rnn: this state was closed", prefix, zeros(1, 2), zeros(1, 2), zeros(1, 3),
     {state = kept})
 end)

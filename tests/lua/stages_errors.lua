@@ -57,8 +57,8 @@ test("a name that is no map, no method, no implementation", function()
   raises("sim: 'sofmax' is no similarity; did you mean 'softmax'? There are softmax, rbf, " ..
     "elu1, relu, relu2, exp_features, identity, softplus, poly2", sim, q, k, v,
     {by = "sofmax"})
-  raises("prefix: method is 'chunk', expected one of chunked, sequential, scan; did you mean " ..
-    "'chunked'?", prefix, q, k, v, {method = "chunk"})
+  raises("prefix: method is 'sequentail', expected one of chunked, sequential, scan; did you " ..
+    "mean 'sequential'?", prefix, q, k, v, {method = "sequentail"})
   raises("prefix: impl is 'fats', expected one of plain", prefix, q, k, v, {impl = "fats"})
 end)
 
@@ -101,7 +101,7 @@ test("SHP-13: lengths that can't be, before anything is computed", function()
 end)
 
 test("SHP-17: sizes of a cell", function()
-  raises("rnn: the argument is nil, expected a table {D=, M=}", rnn)
+  raises("rnn: the argument is missing, expected a table {D=, M=}", rnn)
   raises("rnn: D is missing, expected {D=, M=}: the widths of one head's queries and keys, " ..
     "and of its values", rnn, {M = 3})
   raises("rnn: D is 0, expected 1 or more", rnn, {D = 0, M = 3})

@@ -53,12 +53,13 @@ end)
 
 test("NUM-02: gradients stay right where a denominator is nearly 0", function()
   local zero, far, one = wide {{0}}, wide {{-20}}, wide {{1}}
+  -- The case gives six digits.
   for _, case in ipairs {{0, 1, 0}, {1e-10, 0.953728, 0.0441305}, {1e-6, 2.05691e-3, 2.05268e-3}} do
     local opt = {eps = case[1]}
-    near(prefix(zero, far, one, opt), wide {{case[2]}}, 1e-6 * case[2])
+    near(prefix(zero, far, one, opt), wide {{case[2]}}, 3e-6 * case[2])
     for _, grad in ipairs {assoc_grad, prefix_grad, rnn_grad} do
       local _, dk = grad(zero, far, one, one, opt)
-      near(dk, wide {{case[3]}}, 2e-6 * case[3] + 1e-15)
+      near(dk, wide {{case[3]}}, 3e-6 * case[3] + 1e-15)
     end
   end
   for _, x in ipairs {-700, -87, -30, -3, 0, 5} do
@@ -103,7 +104,7 @@ test("SHP-02: queries and keys may differ in number where nothing is causal", fu
   is(sim(zeros(5, 1), zeros(3, 1), values, {by = ones_features, eps = 0}):mean(), 3)
   is(assoc(zeros(1, 2), zeros(1000, 2), ones(1000, 3)).shape, {1, 3})
   is(assoc(zeros(1000, 2), zeros(1, 2), ones(1, 3)).shape, {1000, 3})
-  raises("sim: q is [5, 1], expected [N, D] = [3, 1] to match k, as causal attention needs",
+  raises("sim: k is [3, 1], expected [N, D] = [5, 1] to match q",
     sim, zeros(5, 1), zeros(3, 1), zeros(3, 1), {causal = true})
 end)
 
