@@ -160,7 +160,7 @@ tarn_options tarn_defaults(void)
 {
     return (tarn_options){.by = TARN_SOFTMAX,
                           .eps = 1e-6,
-                          .scale = NAN,
+                          .scale = (double)NAN,
                           .method = TARN_CHUNKED,
                           .precision = TARN_ACCURATE};
 }

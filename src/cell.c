@@ -23,7 +23,7 @@ tarn_status tarn_cell_new(tarn_context *ctx, const char *function,
     if (!st) return TARN_ENOMEM;
     *st = (tarn_rnn){.ctx = ctx, .cell = *cell, .rank = rank, .B = B, .H = H};
     if (!st->cell.phi) st->cell.phi = tarn_phi_at(0);
-    st->cell.scale = NAN; /* a cache's option only */
+    st->cell.scale = (double)NAN; /* a cache's option only */
     tarn_status status =
         tarn_features_width(ctx, function, st->cell.phi, cell->dtype, cell->D, &st->C);
     size_t heads, head, all;
