@@ -26,14 +26,14 @@ AC_COMPILE_IFELSE([AC_LANG_SOURCE([
 [AC_MSG_RESULT([no])
 AC_MSG_ERROR([the flags set -ffast-math or a part of it (CFLAGS="$CFLAGS"). In tarn NaN and Inf are data and a sum has its order: leave out -ffast-math, -Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math])])])
 
-dnl TARN_FLAG(VARIABLE, FLAG): appends FLAG to VARIABLE if the compiler knows it. -Werror
-dnl makes clang refuse what it would only warn about.
+dnl TARN_FLAG(VARIABLE, FLAG, [PROLOGUE]): appends FLAG to VARIABLE if the compiler knows it
+dnl and says nothing about PROLOGUE. -Werror makes clang refuse what it would only warn of.
 AC_DEFUN([TARN_FLAG],
 [AS_VAR_PUSHDEF([cache], [tarn_cv_flag_$2])
 AC_CACHE_CHECK([whether $CC accepts $2], [cache],
   [tarn_save_CFLAGS=$CFLAGS
   CFLAGS="$CFLAGS -Werror $2"
-  AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([$3], [])],
     [AS_VAR_SET([cache], [yes])], [AS_VAR_SET([cache], [no])])
   CFLAGS=$tarn_save_CFLAGS])
 AS_VAR_IF([cache], [yes], [$1="$$1 $2"])
@@ -51,14 +51,17 @@ TARN_FLAG([TARN_CFLAGS], [-fvisibility=hidden])
 AC_SUBST([TARN_CFLAGS])])
 
 dnl TARN_WARNINGS: all that the compiler at hand knows; errors with --enable-werror.
+dnl -Wdouble-promotion: clang, unlike gcc, minds the constant NAN where a double is wanted.
 AC_DEFUN([TARN_WARNINGS],
 [AC_ARG_ENABLE([werror],
   [AS_HELP_STRING([--enable-werror], [treat warnings as errors (continuous integration)])],
   [], [enable_werror=no])
 WARN_CFLAGS=
-m4_foreach_w([flag], [-Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion
+m4_foreach_w([flag], [-Wall -Wextra -Wshadow -Wconversion
   -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla-larger-than=65536],
   [TARN_FLAG([WARN_CFLAGS], flag)])
+TARN_FLAG([WARN_CFLAGS], [-Wdouble-promotion], [@%:@include <math.h>
+extern double nothing; double nothing = NAN;])
 AS_IF([test "$enable_werror" != no], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])])
 
