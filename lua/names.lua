@@ -156,7 +156,6 @@ local topics = {
   {
     title = "About tarn",
     {"version", "tarn.version", "The version, a string."},
-    {"clock", "tarn.clock()", "Gives the seconds of a clock that only goes forward."},
   },
 }
 

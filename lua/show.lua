@@ -13,6 +13,7 @@ local tensors = require "tarn.tensors"
 local show = {}
 
 local MAX_DEPTH, MAX_ENTRIES, MAX_NESTED_STRING = 4, 40, 60
+local MAX_PACKED = 24 -- letters of an entry that shares its line with others
 
 local ellipsis = host.utf8 and "…" or "..."
 
@@ -93,7 +94,7 @@ local function entries_of(t, state)
     parts[i] = (key ~= nil and render_key(key) or "") .. render(value, state)
   end
   if shown < total then parts[shown + 1] = ("%s (%d more)"):format(ellipsis, total - shown) end
-  return parts
+  return parts, #keys == 0
 end
 
 -- Text indented by two more columns than it was.
@@ -108,18 +109,35 @@ local function fits_one_line(parts, depth)
   return width <= host.columns()
 end
 
+-- Puts as many short entries on a line as fit.
+local function pack(parts, depth)
+  local lines, line = {}, ""
+  for i, part in ipairs(parts) do
+    if i < #parts then part = part .. "," end
+    if #part > MAX_PACKED or part:find("\n", 1, true) then return parts, ",\n" end
+    if line ~= "" and #line + #part + 2 * depth + 4 > host.columns() then
+      lines[#lines + 1], line = line, ""
+    end
+    line = line == "" and part or line .. " " .. part
+  end
+  lines[#lines + 1] = line
+  return lines, "\n"
+end
+
 local function render_table(t, state)
   if state.path[t] then return "{" .. ellipsis .. " itself}" end
   if next(t) == nil then return "{}" end
   if state.depth >= MAX_DEPTH and not state.full then return "{" .. ellipsis .. "}" end
   state.path[t] = true
   state.depth = state.depth + 1
-  local parts = entries_of(t, state)
+  local parts, is_list = entries_of(t, state)
   state.depth = state.depth - 1
   state.path[t] = nil
   if fits_one_line(parts, state.depth) then return "{" .. table.concat(parts, ", ") .. "}" end
+  local separator = ",\n"
+  if is_list then parts, separator = pack(parts, state.depth) end
   for i, part in ipairs(parts) do parts[i] = "  " .. indent(part) end
-  return "{\n" .. table.concat(parts, ",\n") .. "\n}"
+  return "{\n" .. table.concat(parts, separator) .. "\n}"
 end
 
 -- ---- any value ------------------------------------------------------------------------
@@ -208,7 +226,7 @@ end
 
 function tarn.show(value, opt)
   local text = show.text(value, check_options(opt))
-  io.stdout:write(text, "\n")
+  io.write(text, "\n")
 end
 
 host.tensor_metatable.__tostring = function(t) return tensors.render(t, {}) end

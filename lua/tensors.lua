@@ -136,6 +136,12 @@ local function paint(text, state)
   return text
 end
 
+-- One line of cells, without blanks at its end.
+local function join(cells)
+  local line = (" "):rep(INDENT) .. table.concat(cells, (" "):rep(GAP))
+  return (line:gsub(" +$", ""))
+end
+
 -- One slice as lines; `texts` are consumed from position `at` on, row by row.
 local function draw_block(lines, rows, columns, texts, at, state)
   for _, row in ipairs(rows) do
@@ -150,8 +156,7 @@ local function draw_block(lines, rows, columns, texts, at, state)
           cells[i] = ellipsis
         end
       end
-      local line = (" "):rep(INDENT) .. table.concat(cells, (" "):rep(GAP))
-      lines[#lines + 1] = (line:gsub(" +$", ""))
+      lines[#lines + 1] = join(cells)
     end
   end
   return at
@@ -231,7 +236,7 @@ local function add_paragraph(lines, texts, first, last, per_line, state)
     for j = i, math.min(i + per_line - 1, last) do
       cells[#cells + 1] = paint(texts[j], state)
     end
-    lines[#lines + 1] = (" "):rep(INDENT) .. table.concat(cells, (" "):rep(GAP))
+    lines[#lines + 1] = join(cells)
   end
 end
 

@@ -8,6 +8,10 @@ cli_tests += tests/cli/house.sh
 cli_tests += tests/cli/reading.sh
 cli_tests += tests/cli/install.sh
 criterion_tests += tests/test_phi tests/test_forms tests/test_cell
+criterion_tests += tests/test_context tests/test_tensor tests/test_view tests/test_elementwise \
+	tests/test_reduce tests/test_mm tests/test_arrange tests/test_compare tests/test_random \
+	tests/test_laws
+EXTRA_DIST += tests/tensors.h
 cli_tests += tests/cli/quickstart.sh
 lua_tests += tests/lua/tensor_create.lua tests/lua/tensor_files.lua \
 	tests/lua/tensor_index.lua tests/lua/tensor_math.lua tests/lua/tensor_memory.lua \
@@ -23,3 +27,7 @@ tests_test_idx_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 tests_test_corpus_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 tests_test_png_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
 EXTRA_DIST += tests/files.h tests/golden/npy tests/golden/npy.py tests/fuzz
+cli_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
+	tests/cli/repl_memory.sh
+lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua
+EXTRA_DIST += tests/cli/repl_terminal.py

@@ -175,43 +175,40 @@ void tarn_options_free(struct tarn_invocation *inv)
     free(inv->actions);
 }
 
+static const char help_text[] =
+    "Usage: tarn [OPTION]... [SCRIPT [ARGUMENT]...]\n"
+    "Derive linear attention in four stages, and check at a Lua prompt that all\n"
+    "its forms compute the same thing.\n"
+    "\n"
+    "Without SCRIPT, -e or -l, and on a terminal, tarn prompts for input.  When\n"
+    "standard input is no terminal, or SCRIPT is -, the script is read from there.\n"
+    "\n"
+    "  -e CODE             run CODE; may be given several times\n"
+    "  -i                  prompt for input after the script\n"
+    "  -l NAME             require the module NAME into the global NAME\n"
+    "      --color=WHEN    use colours: auto (on a terminal), always or never\n"
+    "      --device=NAME   compute on cpu, emu, cuda, or auto (the best there is)\n"
+    "      --threads=N     use N threads; results do not depend on it\n"
+    "      --seed=N        start the random numbers from N\n"
+    "      --no-init       do not run the startup file\n"
+    "      --no-history    neither read nor write the history file\n"
+    "      --help          show this help and exit\n"
+    "      --version       show the version and exit\n"
+    "\n"
+    "Exit status: 0 success, 1 an error, 2 a wrong command line, 130 stopped by ^C.\n"
+    "\n"
+    "Files and environment:\n"
+    "  $XDG_CONFIG_HOME/tarn/init.lua  runs before the prompt, not before a script\n"
+    "  $XDG_STATE_HOME/tarn/history    what was typed; TARN_HISTORY moves it\n"
+    "  NO_COLOR                        no colours unless --color=always\n"
+    "\n"
+    "Examples:\n"
+    "  tarn -e 'print(phi.elu1(tensor{-1, 0, 1}))'\n"
+    "  tarn --seed=7 experiment.lua 4096\n";
+
 void tarn_options_help(void)
 {
-    fputs(
-        "Usage: tarn [OPTION]... [SCRIPT [ARGUMENT]...]\n"
-        "Derive linear attention in four stages, and check at a Lua prompt that all\n"
-        "its forms compute the same thing.\n"
-        "\n"
-        "Without SCRIPT, -e or -l, and on a terminal, tarn prompts for input.  When\n"
-        "standard input is no terminal, or SCRIPT is -, the script is read from "
-        "there.\n"
-        "\n"
-        "  -e CODE             run CODE; may be given several times\n"
-        "  -i                  prompt for input after the script\n"
-        "  -l NAME             require the module NAME into the global NAME\n"
-        "      --color=WHEN    use colours: auto (on a terminal), always or never\n"
-        "      --device=NAME   compute on cpu, emu, cuda, or auto (the best there is)\n"
-        "      --threads=N     use N threads; results do not depend on it\n"
-        "      --seed=N        start the random numbers from N\n"
-        "      --no-init       do not run the startup file\n"
-        "      --no-history    neither read nor write the history file\n"
-        "      --help          show this help and exit\n"
-        "      --version       show the version and exit\n"
-        "\n"
-        "Exit status: 0 success, 1 an error, 2 a wrong command line, 130 stopped by "
-        "^C.\n"
-        "\n"
-        "Files and environment:\n"
-        "  $XDG_CONFIG_HOME/tarn/init.lua  runs before the prompt, never before a "
-        "script\n"
-        "  $XDG_STATE_HOME/tarn/history    what was typed; TARN_HISTORY names another "
-        "file\n"
-        "  NO_COLOR                        no colours unless --color=always\n"
-        "\n"
-        "Examples:\n"
-        "  tarn -e 'print(phi.elu1(tensor{-1, 0, 1}))'\n"
-        "  tarn --seed=7 experiment.lua 4096\n",
-        stdout);
+    fputs(help_text, stdout);
 }
 
 void tarn_options_version(void)
