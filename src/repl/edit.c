@@ -24,6 +24,8 @@
 static const char *plain_line(struct tarn_session *session, const char *prompt)
 {
     size_t capacity = 0;
+    free(session->line);
+    session->line = NULL;
     fputs(prompt, stdout);
     fflush(stdout);
     ssize_t length = getline(&session->line, &capacity, stdin);
