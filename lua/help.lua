@@ -46,11 +46,28 @@ local function print_entry(entry)
   print_wrapped(entry.sentence, "  ")
 end
 
+-- The feature map of a name, "phi.elu1" or "elu1", or of a function.
+local function find_map(name, value)
+  for _, map in ipairs(tarn.phis()) do
+    local found = rawget(tarn.phi, map.name)
+    if name == "phi." .. map.name or name == map.name or value ~= nil and value == found then
+      return map
+    end
+  end
+end
+
+local function print_map(map)
+  print_wrapped(("phi.%s(t)"):format(map.name), "")
+  print_wrapped(("Feature map %s"):format(map), "  ")
+end
+
 -- Help on a name as one may write it: sim, tarn.sim, t:sum, "sim".
 function help.topic(text)
   local name = text:match("^[%s'\"]*(.-)[%s'\"()]*$")
   if name == "" then return overview() end
+  local map = find_map(name)
   local entry = names.by_name[name:match("[^.:]*$")]
+  if map and (not entry or name:find("^phi%.")) then return print_map(map) end
   if entry and help.exists(entry) then return print_entry(entry) end
   local meant = host.nearest(name, names.by_name)
   print(("no help on '%s'%s; help() lists what there is"):format(name,
@@ -70,6 +87,8 @@ function tarn.help(...)
   if type(value) == "string" then return help.topic(value) end
   local entry = value ~= nil and help.entry_of(value)
   if entry then return print_entry(entry) end
+  local map = find_map(nil, value)
+  if map then return print_map(map) end
   if value ~= nil and getmetatable(value) == host.tensor_metatable then
     print("a tensor; " .. 't.shape, t:sum(), ...: help("sum") says more about a method')
     for _, topic in ipairs(names.topics) do

@@ -48,6 +48,12 @@ for module, members in pairs(package.loaded) do
   end
 end
 
+for _, module in ipairs {"phi", "rnn"} do
+  for name, value in next, tarn[module] do
+    if type(value) == "function" then library[value] = module .. "." .. name end
+  end
+end
+
 local function describe_function(f)
   for _, entry in pairs(names.by_name) do
     if rawget(tarn, entry.name) == f then return "function " .. entry.signature end
