@@ -86,7 +86,8 @@ static tarn_status look(tarn_context *ctx, const char *function, const char *pat
     if (stat(path, &found) != 0 && errno != ENOENT)
         return fail_to_write(ctx, function, path);
     *mode = found.st_mode;
-    if (*mode != 0 && (realpath(path, target) == NULL || access(target, W_OK) != 0))
+    if (*mode != 0 && (realpath(path, target) == NULL ||
+                       faccessat(AT_FDCWD, target, W_OK, AT_EACCESS) != 0))
         return fail_to_write(ctx, function, path);
     errno = EISDIR;
     if (S_ISDIR(*mode)) return fail_to_write(ctx, function, path);

@@ -34,14 +34,17 @@ struct image {
     png_structp png;
     png_infop info;
     unsigned char *row; /* one row as bytes */
-    tarn_status status; /* of the part of ours that failed first */
+    tarn_status status; /* of what failed first */
 };
 
 /* ---- What libpng calls ------------------------------------------------------------- */
 
 static png_voidp png_alloc(png_structp png, png_alloc_size_t size)
 {
-    return tarn_alloc(png_get_mem_ptr(png), size, 1);
+    struct image *image = png_get_mem_ptr(png);
+    void *memory = tarn_alloc(image->ctx, size, 1);
+    if (memory == NULL) image->status = TARN_ENOMEM;
+    return memory;
 }
 
 static void png_release(png_structp png, png_voidp memory)
@@ -122,13 +125,9 @@ static tarn_status write_image(struct image *image)
 {
     image->row = tarn_alloc(image->ctx, image->values->shape[1], 3);
     if (image->row == NULL) return TARN_ENOMEM;
-    image->png =
-        png_create_write_struct_2(PNG_LIBPNG_VER_STRING, image, on_error, on_warning,
-                                  image->ctx, png_alloc, png_release);
-    if (image->png == NULL)
-        image->status = TARN_ENOMEM;
-    else
-        encode(image);
+    image->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, image, on_error,
+                                           on_warning, image, png_alloc, png_release);
+    if (image->png != NULL) encode(image);
     png_destroy_write_struct(&image->png, &image->info);
     tarn_release(image->row);
     return image->status;

@@ -169,10 +169,10 @@ static tarn_status inflate_some(tarn_context *ctx, struct tarn_source *source)
     }
     if (code == Z_OK || code == Z_STREAM_END) return TARN_OK;
     if (code == Z_MEM_ERROR) return TARN_ENOMEM;
-    return tarn_fail(
-        ctx, TARN_EFORMAT, "%s: damaged gzip data after %zu unpacked bytes: %s",
-        source->label.text, source->taken,
-        unpacker->stream.msg != NULL ? unpacker->stream.msg : zError(code));
+    return tarn_fail(ctx, TARN_EFORMAT, "%s: damaged gzip data before byte %zu: %s",
+                     source->label.text, source->raw_taken - unpacker->stream.avail_in,
+                     unpacker->stream.msg != NULL ? unpacker->stream.msg
+                                                  : zError(code));
 }
 
 static tarn_status take_unpacked(tarn_context *ctx, struct tarn_source *source,
