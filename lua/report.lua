@@ -155,10 +155,11 @@ local maps_class = {
   __tostring = function(maps)
     local lines = {}
     for i, map in ipairs(maps) do
-      lines[2 * i - 1] = {map.name, map.width, "phi(x)", map.equation}
-      lines[2 * i] = {"", map.positivity, "derivative", map.derivative}
+      lines[3 * i - 2] = {map.name, map.width, "phi(x)", map.equation}
+      lines[3 * i - 1] = {"", "", "derivative", map.derivative}
+      lines[3 * i] = {"", "", "sign", map.positivity}
     end
-    return report.layout({"name", "C, sign", "", ""}, lines)
+    return report.layout({"name", "width C", "", ""}, lines)
   end,
 }
 

@@ -1,16 +1,19 @@
 /* lua_attention.c: q, k, v and the table of options, read as C wants them.
  *
- * Every form reads the same way; which options a form has is its list of names. Options
- * that are not in the list are refused first, so a reader below may look for any of them.
+ * Every form reads the same way; which options a form has is its list of names.
+ * Options that are not in the list are refused first, so a reader below may look for
+ * any of them.
  *
  *   phi, by        a feature map or a similarity
- *   eps, scale     numbers             causal           a truth value
- *   chunk          tokens a chunk      method, precision, impl    words
+ *   eps, scale     numbers
+ *   causal         a truth value
+ *   chunk          tokens a chunk
+ *   method, precision, impl    words
  *   lengths        a table or tensor of integers, one a batch entry
- *   state, dstate  an rnn state or {S=, z=}, the gradient that arrives at the final one
+ *   state, dstate  an rnn state or {S=, z=}; the gradient that arrives at the last one
  *
- * C checks values and shapes; here only what C can't see is checked: Lua's types, and
- * fractions where integers belong. */
+ * C checks values and shapes; here only what C can't see is checked: Lua's types,
+ * and fractions where integers belong. */
 #include "repl/lua_attention.h"
 #include "cell.h"
 #include "core/tensor.h"
@@ -18,7 +21,7 @@
 
 enum { BACKENDS_MAX = 8 };
 
-/* ---- reasons ------------------------------------------------------------------------- */
+/* ---- reasons --------------------------------------------------------------------- */
 
 /* What people look for where it can't be. */
 static const struct reason {
@@ -81,7 +84,7 @@ void tarn_lua_explain(lua_State *L, int table, const char *function,
     }
 }
 
-/* ---- similarities --------------------------------------------------------------------- */
+/* ---- similarities ---------------------------------------------------------------- */
 
 /* Reads by=: a similarity's name, a function of q_i and k_j, or a feature map. */
 static void read_by(lua_State *L, const struct tarn_lua_form *form, int table,
@@ -122,7 +125,7 @@ static void read_phi(lua_State *L, const struct tarn_lua_form *form, int table,
     a->phi_index = lua_gettop(L);
 }
 
-/* ---- numbers and words --------------------------------------------------------------- */
+/* ---- numbers and words ----------------------------------------------------------- */
 
 static void read_numbers(lua_State *L, const char *function, int table, tarn_options *o)
 {
@@ -155,7 +158,7 @@ static void read_words(lua_State *L, const char *function, int table, tarn_optio
         o->impl = backends[word];
 }
 
-/* ---- lengths ------------------------------------------------------------------------- */
+/* ---- lengths --------------------------------------------------------------------- */
 
 /* The value on top of the stack as the i-th length. */
 static int64_t one_length(lua_State *L, const char *function, size_t i)
@@ -200,7 +203,7 @@ static void read_lengths(lua_State *L, const char *function, int table, tarn_opt
     o->lengths_count = count;
 }
 
-/* ---- states -------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------- */
 
 /* Leaves S and z of {S=, z=} at `index` on the stack. */
 static void push_sums(lua_State *L, int index, const char *function, const char *name)
@@ -245,8 +248,9 @@ static tarn_cell cell_of(const struct tarn_lua_attention *a)
                        .dtype = wide ? TARN_FLOAT64 : TARN_FLOAT32};
 }
 
-/* Makes a state of {S=, z=} at `index`, which lives as long as it is on the stack. Where q
- * or v can't have one, there is none: the form itself says what is wrong with them. */
+/* Makes a state of {S=, z=} at `index`, which lives as long as it is on the stack.
+ * Where q or v can't have one, there is none: the form itself says what is wrong
+ * with them. */
 static const tarn_rnn *state_from_sums(lua_State *L, const char *function, int index,
                                        const struct tarn_lua_attention *a)
 {
@@ -300,7 +304,7 @@ static void read_dstate(lua_State *L, const char *function, int table, tarn_opti
     o->dz = tarn_lua_to_tensor(L, -1);
 }
 
-/* ---- all together -------------------------------------------------------------------- */
+/* ---- all together ---------------------------------------------------------------- */
 
 void tarn_lua_attention(lua_State *L, const struct tarn_lua_form *form, int first,
                         int table, struct tarn_lua_attention *a)

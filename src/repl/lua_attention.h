@@ -1,23 +1,23 @@
 /* lua_attention.h: what the bindings of the attention forms share. Internal.
  *
- *   calling back   functions of the user's that C calls while a form runs (lua_callback.c)
+ *   calling back   functions of the user's, called while a form runs (lua_callback.c)
  *   reading        q, k, v and the table of options as C wants them (lua_attention.c)
- *   states         cells as userdata, made by rnn, kv and prefix with final=true (lua_state.c)
+ *   states         cells as userdata, from rnn, kv and prefix{final=true} (lua_state.c)
  *
- * Whatever a reader below needs to keep alive during the C call it leaves on Lua's stack,
- * so that a callback which changes the table of options can't pull it away. */
+ * Whatever a reader below needs to keep alive during the C call it leaves on Lua's
+ * stack, so that a callback which changes the table of options can't pull it away. */
 #ifndef TARN_LUA_ATTENTION_H
 #define TARN_LUA_ATTENTION_H
 
 #include "repl/bind.h"
 
-/* ---- calling back ------------------------------------------------------------------ */
+/* ---- calling back ---------------------------------------------------------------- */
 
 /* Makes what the functions below keep in the registry; once for each Lua universe. */
 void tarn_lua_open_callbacks(lua_State *L);
 
-/* A cell in Lua: one of the two pointers is set. While a C call works on it `busy` is not
- * 0, and a callback can neither change nor end it. */
+/* A cell in Lua: one of the two pointers is set. While a C call works on it `busy`
+ * is not 0, and a callback can neither change nor end it. */
 struct tarn_lua_cell {
     tarn_rnn *rnn;
     tarn_kv *kv;
@@ -29,9 +29,9 @@ struct tarn_lua_cell {
  *     struct tarn_lua_call call = tarn_lua_enter(L, cell);
  *     tarn_lua_leave(L, call, tarn_assoc(...));
  *
- * with the cell that is worked on, or NULL. Callbacks run in the coroutine that entered.
- * An error in one of them comes out of leave as the very object that was raised; any other
- * status goes through tarn_lua_check. */
+ * with the cell that is worked on, or NULL. Callbacks run in the coroutine that
+ * entered. An error in one of them comes out of leave as the very object that was
+ * raised; any other status goes through tarn_lua_check. */
 struct tarn_lua_call {
     lua_State *outer; /* who was in a C call before: calls may be nested */
     struct tarn_lua_cell *cell;
@@ -39,8 +39,8 @@ struct tarn_lua_call {
 struct tarn_lua_call tarn_lua_enter(lua_State *L, struct tarn_lua_cell *cell);
 void tarn_lua_leave(lua_State *L, struct tarn_lua_call call, tarn_status status);
 
-/* Pushes a userdata that holds the feature map whose functions stand at two stack indices
- * (grad: 0 for none). The map lives as long as the userdata. */
+/* Pushes a userdata that holds the feature map whose functions stand at two stack
+ * indices (grad: 0 for none). The map lives as long as the userdata. */
 const tarn_phi *tarn_lua_hold_phi(lua_State *L, int apply, int grad);
 
 /* Pushes a userdata that holds the similarity function at `index`; its address is what
@@ -49,14 +49,14 @@ void *tarn_lua_hold_pair(lua_State *L, int index);
 tarn_status tarn_lua_pair(tarn_context *ctx, void *user, const tarn_tensor *q_i,
                           const tarn_tensor *k_j, double *similarity);
 
-/* ---- reading ----------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------- */
 
 /* A built-in map if the value is its name or phi.name itself, else NULL. */
 const tarn_phi *tarn_lua_builtin_phi(lua_State *L, int index);
 
-/* The feature map at `index`: built in, a function, or {apply=, grad=}; an error if it is
- * none of them, or has no gradient and one is needed. Pushes one value: what keeps the map
- * alive, nil if it is built in. */
+/* The feature map at `index`: built in, a function, or {apply=, grad=}; an error if
+ * it is none of them, or has no gradient and one is needed. Pushes one value: what
+ * keeps the map alive, nil if it is built in. */
 const tarn_phi *tarn_lua_phi(lua_State *L, int index, const char *function,
                              bool gradient);
 
@@ -86,7 +86,7 @@ struct tarn_lua_attention {
 void tarn_lua_attention(lua_State *L, const struct tarn_lua_form *form, int first,
                         int table, struct tarn_lua_attention *a);
 
-/* Pushes a second handle on the tensor at an index, or fails as tarn_lua_tensor does. */
+/* Pushes a second handle on the tensor at an index; fails as tarn_lua_tensor does. */
 const tarn_tensor *tarn_lua_keep(lua_State *L, int index, const char *function,
                                  const char *argument);
 
@@ -94,7 +94,7 @@ const tarn_tensor *tarn_lua_keep(lua_State *L, int index, const char *function,
 void tarn_lua_explain(lua_State *L, int table, const char *function,
                       const char *const *names);
 
-/* ---- states ------------------------------------------------------------------------ */
+/* ---- states ---------------------------------------------------------------------- */
 
 /* Pushes an empty state; `phi_index` (or 0) is what keeps its feature map alive. */
 struct tarn_lua_cell *tarn_lua_new_rnn(lua_State *L, int phi_index);

@@ -1,17 +1,18 @@
 /* lua_callback.c: functions of the user's that C calls while a form runs.
  *
- * Three of them: a feature map, its gradient, and a similarity of one query and one key.
- * C knows such a function as a `void *`, the address of a holder: a userdata that has the
- * Lua functions as user values. A weak table in the registry leads from the address back
- * to the userdata; a strong reference there would keep a function alive that refers to the
- * very state that uses it. The same table finds the holder of a feature map that is given
- * again, so that a state knows the map it was made with.
+ * Three of them: a feature map, its gradient, and a similarity of one query and one
+ * key. C knows such a function as a `void *`, the address of a holder: a userdata
+ * that has the Lua functions as user values. A weak table in the registry leads from
+ * the address back to the userdata; a strong reference there would keep a function
+ * alive that refers to the very state that uses it. The same table finds the holder
+ * of a feature map that is given again, so that a state knows the map it was made
+ * with.
  *
  *   registry[&holders_key]  weak table: address -> holder, function -> holder
- *   registry[&calls_key]    struct calls; user value 1: the error object on its way out
+ *   registry[&calls_key]    struct calls; user value 1: the error object on its way
  *
- * Between pcall and C nothing may raise, since longjmp would skip C's clean-up: all work
- * on Lua values happens in a body, a C function that runs protected. */
+ * Between pcall and C nothing may raise, since longjmp would skip C's clean-up: all
+ * work on Lua values happens in a body, a C function that runs protected. */
 #include "repl/lua_attention.h"
 
 static const char holders_key, calls_key;
@@ -35,7 +36,7 @@ struct request {
     double *number;
 };
 
-/* ---- entering and leaving ------------------------------------------------------------ */
+/* ---- entering and leaving -------------------------------------------------------- */
 
 void tarn_lua_open_callbacks(lua_State *L)
 {
@@ -106,7 +107,7 @@ static tarn_status call_back(lua_CFunction body, struct request *request)
     return status;
 }
 
-/* ---- the bodies ---------------------------------------------------------------------- */
+/* ---- the bodies ------------------------------------------------------------------ */
 
 static void push_function(lua_State *L, const struct holder *holder, int which)
 {
@@ -127,8 +128,8 @@ static const char *dtype_name(const tarn_tensor *t)
     return tarn_tensor_dtype(t) == TARN_FLOAT64 ? "float64" : "float32";
 }
 
-/* Copies the tensor on top of the stack out, after checking that it is one row of results
- * for each row of x; `columns` is 0 where any number will do. */
+/* Copies the tensor on top of the stack out, after checking that it is one row of
+ * results for each row of x; `columns` is 0 where any number will do. */
 static void take_rows(lua_State *L, const struct request *r, const char *what,
                       size_t columns)
 {
@@ -202,7 +203,7 @@ static int pair_body(lua_State *L)
     return 0;
 }
 
-/* ---- what C calls -------------------------------------------------------------------- */
+/* ---- what C calls ---------------------------------------------------------------- */
 
 static tarn_status apply(tarn_context *ctx, void *user, const tarn_tensor *x,
                          tarn_tensor **features)
@@ -223,7 +224,7 @@ tarn_status tarn_lua_pair(tarn_context *ctx, void *user, const tarn_tensor *q_i,
                      &(struct request){user, ctx, q_i, k_j, NULL, similarity});
 }
 
-/* ---- holders ------------------------------------------------------------------------- */
+/* ---- holders --------------------------------------------------------------------- */
 
 static struct holder *push_holder(lua_State *L, int first, int second)
 {

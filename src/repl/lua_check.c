@@ -1,7 +1,7 @@
 /* lua_check.c: equiv, gradcheck and backends in Lua, and what measuring needs.
  *
- * The tables are plain; lua/report.lua gives them their looks. Positions that C counts from
- * 0 are counted from 1 here. */
+ * The tables are plain; lua/report.lua gives them their looks. Positions that C
+ * counts from 0 are counted from 1 here. */
 #include "check/report.h"
 #include "repl/arguments.h"
 #include "repl/lua_attention.h"
@@ -15,7 +15,7 @@ static const char *dtype_name(tarn_dtype dtype)
     return dtype == TARN_FLOAT64 ? "float64" : "float32";
 }
 
-/* ---- reports ------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------- */
 
 /* Pushes an empty report of C's, to be ended by the collector if nobody else does. */
 static tarn_report *push_c_report(lua_State *L)
@@ -111,7 +111,7 @@ static void add_report(lua_State *L, int target, tarn_report *report)
     *report = (tarn_report){0};
 }
 
-/* ---- lists of words ------------------------------------------------------------------- */
+/* ---- lists of words -------------------------------------------------------------- */
 
 /* Pushes the list of strings that an option is, and gives its length; -1 if it is not
  * there. */
@@ -185,7 +185,7 @@ static void check_backends(lua_State *L, int table, const char *name, bool by_de
     if (count >= 0) lua_pop(L, 1);
 }
 
-/* ---- the functions -------------------------------------------------------------------- */
+/* ---- the functions --------------------------------------------------------------- */
 
 /* equiv(q, k, v, options): once for each implementation that was named, or for all. */
 static int equiv(lua_State *L)
@@ -280,7 +280,7 @@ static int backends(lua_State *L)
     return 1;
 }
 
-/* ---- what measurements need: require "tarn.machine", for tarn's own Lua ---------------- */
+/* ---- what measurements need: require "tarn.machine", for tarn's own Lua ---------- */
 
 /* clock() -> seconds of a clock that only goes forward. */
 static int clock_seconds(lua_State *L)

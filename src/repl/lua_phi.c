@@ -1,12 +1,12 @@
 /* lua_phi.c: stage 0 in Lua: phi.elu1(t), phi("elu1")(t), phis(). Chapter 2.
  *
- * `phi` is a table of functions, one for each built-in map, that can be called with a
- * name. Such a function carries its map as an upvalue, so that phi=phi.elu1 says the same
- * as phi="elu1" wherever a feature map is asked for. */
+ * `phi` is a table of functions, one for each built-in map, that can be called with
+ * a name. Such a function carries its map as an upvalue, so that phi=phi.elu1 says
+ * the same as phi="elu1" wherever a feature map is asked for. */
 #include "repl/lua_attention.h"
 #include <string.h>
 
-/* ---- reading a feature map ------------------------------------------------------------ */
+/* ---- reading a feature map ------------------------------------------------------- */
 
 bool tarn_lua_infinite(const char *similarity)
 {
@@ -112,7 +112,7 @@ const tarn_phi *tarn_lua_phi(lua_State *L, int index, const char *function,
     return phi;
 }
 
-/* ---- phi and phis --------------------------------------------------------------------- */
+/* ---- phi and phis ---------------------------------------------------------------- */
 
 static int apply(lua_State *L)
 {

@@ -1,7 +1,7 @@
-/* lua_rnn.c: cells are made here: rnn{D=, M=}, rnn.load(path) and kv{D=, M=}. Chapter 4.
+/* lua_rnn.c: where cells are made: rnn{D=, M=}, rnn.load(path), kv{D=, M=}. Chapter 5.
  *
- * Sizes are those of one head, as in the equations: D and M, then H heads and B batch
- * entries if there are any. What a cell can do stands in lua_state.c. */
+ * Sizes are those of one head, as in the equations: D and M, then H heads and B
+ * batch entries if there are any. What a cell can do stands in lua_state.c. */
 #include "repl/arguments.h"
 #include "repl/lua_attention.h"
 
@@ -67,7 +67,7 @@ static void read_place(lua_State *L, const char *function, tarn_cell *cell)
     lua_pop(L, 1);
 }
 
-/* Reads the table of sizes at index 2; leaves on top what keeps the feature map alive. */
+/* Reads the table of sizes at index 2; leaves on top what keeps the map alive. */
 static tarn_cell read_cell(lua_State *L, const char *function, const char *const *names)
 {
     char given[80];

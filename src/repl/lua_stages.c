@@ -1,7 +1,7 @@
-/* lua_stages.c: sim, assoc, prefix and the four gradients in Lua. Chapters 1 to 4.
+/* lua_stages.c: sim, assoc, prefix and the gradients in Lua. Chapters 1 to 7.
  *
- * Each function reads (q, k, v[, dout][, options]), makes one C call and gives back what it
- * computed, the output first. */
+ * Each function reads (q, k, v[, dout][, options]), makes one C call and gives back
+ * what it computed, the output first. */
 #include "repl/lua_attention.h"
 
 #define COMMON "eps", "precision", "impl"
@@ -67,7 +67,7 @@ static int prefix(lua_State *L)
     return with_final ? 2 : 1;
 }
 
-/* ---- gradients ----------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------- */
 
 typedef tarn_status gradient(tarn_context *ctx, const tarn_tensor *q,
                              const tarn_tensor *k, const tarn_tensor *v,

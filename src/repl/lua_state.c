@@ -1,8 +1,9 @@
-/* lua_state.c: the states of rnn and kv as Lua values: methods, fields, life. Chapter 4.
+/* lua_state.c: states of rnn and kv as Lua values: methods, fields, life. Chapter 5.
  *
- * The recurrent cell and softmax's cache are used alike: step, run, reset, clone, bytes
- * and t. So both are the same kind of userdata, a struct tarn_lua_cell with one of two
- * pointers set, and share their methods; only a recurrent cell has S, z and save.
+ * The recurrent cell and softmax's cache are used alike: step, run, reset, clone,
+ * bytes and t. So both are the same kind of userdata, a struct tarn_lua_cell with
+ * one of two pointers set, and share their methods; only a recurrent cell has S, z
+ * and save.
  *
  * - User value 1 of an rnn is what keeps a user's feature map alive, or nil.
  * - As for tensors, __methods and __fields tell completion what there is. */
@@ -13,19 +14,17 @@
 #define RNN "tarn.rnn"
 #define KV  "tarn.kv"
 
-typedef struct tarn_lua_cell cell_t;
-
-/* ---- the userdata -------------------------------------------------------------------- */
+/* ---- the userdata ---------------------------------------------------------------- */
 
 /* Pushes an empty cell. Its bytes are tensor memory: asking for a slot makes Lua's
  * collector look at their sum. */
-static cell_t *push_cell(lua_State *L, const char *type, int phi_index)
+static struct tarn_lua_cell *push_cell(lua_State *L, const char *type, int phi_index)
 {
     luaL_checkstack(L, 4, NULL);
     if (phi_index != 0) phi_index = lua_absindex(L, phi_index);
     tarn_lua_slot(L);
-    cell_t *cell = lua_newuserdatauv(L, sizeof *cell, 1);
-    *cell = (cell_t){0};
+    struct tarn_lua_cell *cell = lua_newuserdatauv(L, sizeof *cell, 1);
+    *cell = (struct tarn_lua_cell){0};
     luaL_setmetatable(L, type);
     if (phi_index != 0) {
         lua_pushvalue(L, phi_index);
@@ -35,34 +34,34 @@ static cell_t *push_cell(lua_State *L, const char *type, int phi_index)
     return cell;
 }
 
-cell_t *tarn_lua_new_rnn(lua_State *L, int phi_index)
+struct tarn_lua_cell *tarn_lua_new_rnn(lua_State *L, int phi_index)
 {
     return push_cell(L, RNN, phi_index);
 }
 
-cell_t *tarn_lua_new_kv(lua_State *L)
+struct tarn_lua_cell *tarn_lua_new_kv(lua_State *L)
 {
     return push_cell(L, KV, 0);
 }
 
-static cell_t *to_cell(lua_State *L, int index)
+static struct tarn_lua_cell *to_cell(lua_State *L, int index)
 {
-    cell_t *cell = luaL_testudata(L, index, RNN);
+    struct tarn_lua_cell *cell = luaL_testudata(L, index, RNN);
     return cell ? cell : luaL_testudata(L, index, KV);
 }
 
-cell_t *tarn_lua_to_rnn(lua_State *L, int index)
+struct tarn_lua_cell *tarn_lua_to_rnn(lua_State *L, int index)
 {
-    cell_t *cell = luaL_testudata(L, index, RNN);
+    struct tarn_lua_cell *cell = luaL_testudata(L, index, RNN);
     if (cell && !cell->rnn) tarn_lua_fail(L, "rnn: this state was closed");
     return cell;
 }
 
 /* The cell that a method is called on. */
-static cell_t *self(lua_State *L, const char *method)
+static struct tarn_lua_cell *self(lua_State *L, const char *method)
 {
     char given[80];
-    cell_t *cell = to_cell(L, 1);
+    struct tarn_lua_cell *cell = to_cell(L, 1);
     if (!cell)
         tarn_lua_fail(L,
                       "%s: the state is %s, expected an rnn or kv; hint: "
@@ -73,9 +72,9 @@ static cell_t *self(lua_State *L, const char *method)
 }
 
 /* The same for a method that changes the cell, which no call may be working on. */
-static cell_t *idle_self(lua_State *L, const char *method)
+static struct tarn_lua_cell *idle_self(lua_State *L, const char *method)
 {
-    cell_t *cell = self(L, method);
+    struct tarn_lua_cell *cell = self(L, method);
     if (cell->busy)
         tarn_lua_fail(L,
                       "%s: the state is in use by a call that has not come back; "
@@ -86,24 +85,27 @@ static cell_t *idle_self(lua_State *L, const char *method)
 
 static int close_cell(lua_State *L)
 {
-    cell_t *cell = to_cell(L, 1);
+    struct tarn_lua_cell *cell = to_cell(L, 1);
     if (!cell || cell->busy) return 0;
     tarn_rnn_free(cell->rnn);
     tarn_kv_free(cell->kv);
-    *cell = (cell_t){0};
+    *cell = (struct tarn_lua_cell){0};
     return 0;
 }
 
-/* ---- methods of both ----------------------------------------------------------------- */
+/* ---- methods of both ------------------------------------------------------------- */
 
 /* (st, q, k, v) -> out, by one token or by a whole sequence. */
 static int advance(lua_State *L, const char *method, bool sequence)
 {
-    cell_t *cell = idle_self(L, method);
+    lua_settop(L, 4);
+    struct tarn_lua_cell *cell = idle_self(L, method);
     tarn_context *ctx = tarn_lua_context(L);
-    const tarn_tensor *q = tarn_lua_keep(L, 2, method, "q");
-    const tarn_tensor *k = tarn_lua_keep(L, 3, method, "k");
-    const tarn_tensor *v = tarn_lua_keep(L, 4, method, "v");
+    const char *name = cell->rnn ? (sequence ? "rnn:run" : "rnn:step")
+                                 : (sequence ? "kv:run" : "kv:step");
+    const tarn_tensor *q = tarn_lua_keep(L, 2, name, "q");
+    const tarn_tensor *k = tarn_lua_keep(L, 3, name, "k");
+    const tarn_tensor *v = tarn_lua_keep(L, 4, name, "v");
     tarn_tensor **out = tarn_lua_slot(L);
 
     struct tarn_lua_call call = tarn_lua_enter(L, cell);
@@ -129,7 +131,7 @@ static int run(lua_State *L)
 
 static int reset(lua_State *L)
 {
-    const cell_t *cell = idle_self(L, "reset");
+    const struct tarn_lua_cell *cell = idle_self(L, "reset");
     if (cell->rnn)
         tarn_rnn_reset(cell->rnn);
     else
@@ -139,10 +141,10 @@ static int reset(lua_State *L)
 
 static int clone(lua_State *L)
 {
-    const cell_t *cell = self(L, "clone");
+    const struct tarn_lua_cell *cell = self(L, "clone");
     tarn_context *ctx = tarn_lua_context(L);
     lua_getiuservalue(L, 1, 1);
-    cell_t *copy = push_cell(L, cell->rnn ? RNN : KV, -1);
+    struct tarn_lua_cell *copy = push_cell(L, cell->rnn ? RNN : KV, -1);
     tarn_lua_check(L, cell->rnn ? tarn_rnn_clone(ctx, cell->rnn, &copy->rnn)
                                 : tarn_kv_clone(ctx, cell->kv, &copy->kv));
     return 1;
@@ -150,7 +152,7 @@ static int clone(lua_State *L)
 
 static int bytes(lua_State *L)
 {
-    const cell_t *cell = self(L, "bytes");
+    const struct tarn_lua_cell *cell = self(L, "bytes");
     size_t count = cell->rnn ? tarn_rnn_bytes(cell->rnn) : tarn_kv_bytes(cell->kv);
     lua_pushinteger(L, (lua_Integer)count);
     return 1;
@@ -159,7 +161,7 @@ static int bytes(lua_State *L)
 static int save(lua_State *L)
 {
     char given[80];
-    const cell_t *cell = self(L, "save");
+    const struct tarn_lua_cell *cell = self(L, "save");
     if (lua_type(L, 2) != LUA_TSTRING)
         tarn_lua_fail(L, "save: path is %s, expected a string",
                       tarn_lua_describe(L, 2, given, sizeof given));
@@ -169,9 +171,9 @@ static int save(lua_State *L)
     return 0;
 }
 
-/* ---- fields -------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------- */
 
-static int push_time(lua_State *L, const cell_t *cell)
+static int push_time(lua_State *L, const struct tarn_lua_cell *cell)
 {
     lua_pushinteger(L, (lua_Integer)(cell->rnn ? tarn_rnn_time(cell->rnn)
                                                : tarn_kv_time(cell->kv)));
@@ -179,7 +181,7 @@ static int push_time(lua_State *L, const cell_t *cell)
 }
 
 /* st.S and st.z are made anew each time: writing to them does not change the state. */
-static int push_state(lua_State *L, const cell_t *cell, bool denominator)
+static int push_state(lua_State *L, const struct tarn_lua_cell *cell, bool denominator)
 {
     tarn_tensor **slot = tarn_lua_slot(L);
     tarn_lua_check(L, tarn_rnn_state(tarn_lua_context(L), cell->rnn,
@@ -194,7 +196,7 @@ static int get(lua_State *L)
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
-    const cell_t *cell = self(L, name);
+    const struct tarn_lua_cell *cell = self(L, name);
     if (strcmp(name, "t") == 0) return push_time(L, cell);
     if (cell->rnn && strcmp(name, "S") == 0) return push_state(L, cell, false);
     if (cell->rnn && strcmp(name, "z") == 0) return push_state(L, cell, true);
@@ -222,7 +224,7 @@ static int set(lua_State *L)
 /* "rnn state: H=4 D=32 M=32 C=32 phi=elu1 float32, 784 tokens, 16896 bytes" */
 static int to_string(lua_State *L)
 {
-    const cell_t *cell = to_cell(L, 1);
+    const struct tarn_lua_cell *cell = to_cell(L, 1);
     if (!cell || (!cell->rnn && !cell->kv)) {
         lua_pushliteral(L, "closed state");
         return 1;
@@ -246,7 +248,7 @@ static int to_string(lua_State *L)
     return 1;
 }
 
-/* ---- opening ------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------- */
 
 static const luaL_Reg methods[] = {{"step", step},   {"run", run},     {"reset", reset},
                                    {"clone", clone}, {"bytes", bytes}, {"save", save},

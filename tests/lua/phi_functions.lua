@@ -112,9 +112,14 @@ test("a result that is not [rows, C] is refused", function()
 end)
 
 test("q, k and v stay as they are whatever the function does to its argument", function()
-  local before = k:clone()
+  local before = {q:clone(), k:clone()}
   prefix(q, k, v, {phi = function(x) return x:fill(1) end})
-  is(maxdiff(k, before), 0)
+  sim(q, k, v, {by = function(q_i, k_j)
+    q_i:fill(1)
+    k_j:fill(1)
+    return 1
+  end})
+  is({maxdiff(q, before[1]), maxdiff(k, before[2])}, {0, 0})
 end)
 
 test("features may be views, and may be kept", function()

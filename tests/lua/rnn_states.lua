@@ -158,6 +158,8 @@ test("steps must fit the state", function()
     assert(not ok and why:find("expected", 1, true), why)
   end
   is(st.t, 0)
+  raises("rnn:step: k is nil, expected a tensor", st.step, st, zeros(2))
+  raises("kv:run: q is nil, expected a tensor", function() kv {D = 1, M = 1}:run() end)
 end)
 
 tap.done()

@@ -54,7 +54,8 @@ end)
 test("NUM-02: gradients stay right where a denominator is nearly 0", function()
   local zero, far, one = wide {{0}}, wide {{-20}}, wide {{1}}
   -- The case gives six digits.
-  for _, case in ipairs {{0, 1, 0}, {1e-10, 0.953728, 0.0441305}, {1e-6, 2.05691e-3, 2.05268e-3}} do
+  local cases = {{0, 1, 0}, {1e-10, 0.953728, 0.0441305}, {1e-6, 2.05691e-3, 2.05268e-3}}
+  for _, case in ipairs(cases) do
     local opt = {eps = case[1]}
     near(prefix(zero, far, one, opt), wide {{case[2]}}, 3e-6 * case[2])
     for _, grad in ipairs {assoc_grad, prefix_grad, rnn_grad} do
@@ -155,7 +156,9 @@ end)
 
 test("GST-06: no state, and a state of zeros, give the same bits", function()
   local dout = randn(3, 2, {seed = 1, dtype = "float64"})
-  local function zero() return {S = zeros(2, 2, {dtype = "float64"}), z = zeros(2, {dtype = "float64"})} end
+  local function zero()
+    return {S = zeros(2, 2, {dtype = "float64"}), z = zeros(2, {dtype = "float64"})}
+  end
   is(prefix(q, k, v), prefix(q, k, v, {state = zero()}):totable())
   for _, grad in ipairs {prefix_grad, rnn_grad} do
     local without, with = {grad(q, k, v, dout)}, {grad(q, k, v, dout, {state = zero()})}
