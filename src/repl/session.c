@@ -48,26 +48,6 @@ static size_t planned_failure(void)
 
 /* ---- Interrupts ---- */
 
-/* A signal handler has no argument to find the context by. */
-static tarn_context *volatile interrupted_context;
-
-static void on_interrupt(int signal_number)
-{
-    (void)signal_number;
-    if (interrupted_context) tarn_interrupt(interrupted_context);
-}
-
-void tarn_session_catch_interrupts(struct tarn_session *session, bool prompting)
-{
-    interrupted_context = session->ctx;
-    session->prompting = prompting;
-    /* Without SA_RESTART a blocking read returns, and the hook gets its turn. */
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigemptyset(&action.sa_mask);
-    if (!prompting) action.sa_flags = (int)SA_RESETHAND;
-    sigaction(SIGINT, &action, NULL);
-}
-
 /* Looks at the flag. Once it is set, every instruction is watched, so that also
  * `while true do pcall(f) end` ends: the loop's own next instruction raises. */
 static void watch(lua_State *L, lua_Debug *ar)
@@ -79,6 +59,31 @@ static void watch(lua_State *L, lua_Debug *ar)
     if (!stop) return;
     lua_pushliteral(L, "interrupted");
     lua_error(L);
+}
+
+/* A signal handler has no argument to find the session by. */
+static struct tarn_session *volatile interrupted_session;
+
+/* Sets the flag, and lets the hook look at it at the next instruction: lua_sethook may be
+ * called from a signal handler. */
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    struct tarn_session *session = interrupted_session;
+    if (!session) return;
+    tarn_interrupt(session->ctx);
+    lua_sethook(session->L, watch, LUA_MASKCOUNT, 1);
+}
+
+void tarn_session_catch_interrupts(struct tarn_session *session, bool prompting)
+{
+    interrupted_session = session;
+    session->prompting = prompting;
+    /* Without SA_RESTART a blocking read returns, and the hook gets its turn. */
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    if (!prompting) action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
 }
 
 void tarn_session_watch(struct tarn_session *session)
@@ -135,9 +140,10 @@ bool tarn_session_open(struct tarn_session *session, const struct tarn_invocatio
 
 void tarn_session_close(struct tarn_session *session)
 {
+    interrupted_session = NULL; /* from now on ^C finds nothing to stop */
+
     /* The state goes first: its tensors belong to the context. */
     if (session->L) lua_close(session->L);
-    interrupted_context = NULL;
     tarn_context_free(session->ctx);
     free(session->line);
     free(session->history);

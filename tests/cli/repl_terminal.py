@@ -206,23 +206,33 @@ def interrupt_drops_the_line():
         t.enter("2 + 2", "4")
 
 
+def stop(t, code):
+    """Runs code that does not end, stops it by ^C, and checks that this took 50 ms: the
+    best of five tries, for the machine may have other things to do."""
+    best = 1e9
+    for _ in range(5):
+        t.type(code + "\r")
+        t.wait(code[-20:])
+        time.sleep(0.3)
+        start = time.monotonic()
+        t.interrupt()
+        t.wait("interrupted")
+        best = min(best, time.monotonic() - start)
+        t.wait("> ")
+        if best < LIMIT:
+            return
+    raise AssertionError(f"{code}: stopped after {best:.3f} s")
+
+
 @claim
 def interrupt_stops_lua():
     """^C stops a Lua loop, also one that catches errors, within 50 ms"""
     with Terminal() as t:
-        for code in ("while true do end",
-                     "while true do pcall(function() while true do end end) end",
-                     "while true do pcall(coroutine.wrap(function() while true do end end)) end"):
-            t.enter("kept = 7")
-            t.type(code + "\r")
-            t.wait(code[-20:])
-            time.sleep(0.2)
-            start = time.monotonic()
-            t.interrupt()
-            t.wait("interrupted")
-            t.wait("> ")
-            assert time.monotonic() - start < LIMIT, time.monotonic() - start
-            t.enter("kept", "7")
+        t.enter("kept = 7")
+        stop(t, "while true do end")
+        stop(t, "while true do pcall(function() while true do end end) end")
+        stop(t, "while true do pcall(coroutine.wrap(function() while true do end end)) end")
+        t.enter("kept", "7")
         t.type("io.read()\r")
         t.wait("io.read()")
         time.sleep(0.2)
@@ -236,17 +246,10 @@ def interrupt_stops_c():
     """^C stops a C function of tarn's within 50 ms and leaves the state usable"""
     with Terminal() as t:
         t.enter("a = randn(1500, 1500)")
-        for code in ("while true do a:mm(a) end", "while true do pcall(a.mm, a, a) end"):
-            t.type(code + "\r")
-            t.wait(code[-20:])
-            time.sleep(0.4)
-            start = time.monotonic()
-            t.interrupt()
-            t.wait("interrupted")
-            t.wait("> ")
-            assert time.monotonic() - start < LIMIT, time.monotonic() - start
-            t.enter("#a", "1500")
-            t.enter("zeros(2):exp()", "1  1")
+        stop(t, "while true do a:mm(a) end")
+        stop(t, "while true do pcall(a.mm, a, a) end")
+        t.enter("#a", "1500")
+        t.enter("zeros(2):exp()", "1  1")
 
 
 @claim
@@ -491,8 +494,7 @@ def interrupt_in_search():
         t.enter("1 + 1", "2")
 
 
-# 50 ms is the promise; what sanitizers and a busy machine add is not its fault.
-LIMIT = float(os.environ.get("TARN_PATIENCE", "1"))
+LIMIT = 0.05 * float(os.environ.get("TARN_SLOWNESS", "1"))  # seconds; more under valgrind
 
 for number, test in enumerate(tests, 1):
     try:
