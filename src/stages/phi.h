@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The built-in maps, in the order of the table in features.c. */
+/* The built-in maps, in the order of the table in src/phi.c. */
 enum tarn_phi_id {
     TARN_PHI_ELU1,
     TARN_PHI_RELU,
