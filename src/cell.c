@@ -280,14 +280,14 @@ tarn_status tarn_cell_open(tarn_context *ctx, const char *function,
                                         .want_M = s->cell->M,
                                         .same_length = true,
                                         .token = token};
-    static const char *const letters[] = {"D", "H, D", "B, H, D"};
-    static const char *const sequence_letters[] = {"N, D", "H, N, D", "B, H, N, D"};
+    static const char *const letters[2][3] = {{"N, D", "H, N, D", "B, H, N, D"},
+                                              {"D", "H, D", "B, H, D"}};
     *call = (struct tarn_call){0};
     if (tarn_tensor_rank(s->q) + token != s->rank)
         return tarn_fail(ctx, TARN_ESHAPE,
                          "%s: q is %s, expected [%s] to match the state", function,
                          tarn_shape_text(s->q).text,
-                         (token ? letters : sequence_letters)[s->rank - 2]);
+                         letters[token][s->rank - 2]);
     tarn_status status = tarn_call_open(ctx, function, &args, call);
     if (!status && call->dtype != s->cell->dtype)
         status = tarn_fail(
