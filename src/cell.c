@@ -286,8 +286,7 @@ tarn_status tarn_cell_open(tarn_context *ctx, const char *function,
     if (tarn_tensor_rank(s->q) + token != s->rank)
         return tarn_fail(ctx, TARN_ESHAPE,
                          "%s: q is %s, expected [%s] to match the state", function,
-                         tarn_shape_text(s->q).text,
-                         letters[token][s->rank - 2]);
+                         tarn_shape_text(s->q).text, letters[token][s->rank - 2]);
     tarn_status status = tarn_call_open(ctx, function, &args, call);
     if (!status && call->dtype != s->cell->dtype)
         status = tarn_fail(
