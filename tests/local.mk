@@ -2,32 +2,40 @@
 ##   criterion_tests += tests/test_x      from tests/test_x.c; links libcore.la
 ##   cli_tests += tests/cli/x.sh          writes TAP, see tests/cli/tap.sh
 ##   lua_tests += tests/lua/x.lua         writes TAP, run by the program tarn
-cli_tests += tests/cli/configure.sh
-cli_tests += tests/cli/dist.sh
-cli_tests += tests/cli/house.sh
-cli_tests += tests/cli/reading.sh
-cli_tests += tests/cli/install.sh
-criterion_tests += tests/test_phi tests/test_forms tests/test_cell
+
+## The core.
 criterion_tests += tests/test_context tests/test_tensor tests/test_view tests/test_elementwise \
 	tests/test_reduce tests/test_mm tests/test_arrange tests/test_compare tests/test_random \
 	tests/test_laws
 EXTRA_DIST += tests/tensors.h
-cli_tests += tests/cli/quickstart.sh
-lua_tests += tests/lua/tensor_create.lua tests/lua/tensor_files.lua \
-	tests/lua/tensor_index.lua tests/lua/tensor_math.lua tests/lua/tensor_memory.lua \
-	tests/lua/tensor_reduce.lua tests/lua/tensor_shape.lua
-EXTRA_DIST += tests/lua/tap.lua tests/attention.h tests/golden/attention.h \
-	tests/golden/attention.py
-lua_tests += tests/lua/phi_maps.lua tests/lua/phi_functions.lua \
-	tests/lua/stages_forms.lua tests/lua/stages_errors.lua tests/lua/rnn_states.lua \
-	tests/lua/check_reports.lua tests/lua/tour_runs.lua
+
+## Files; tests/fuzz has the fuzz programs and what they found.
 criterion_tests += tests/test_file tests/test_npy tests/test_save tests/test_idx \
 	tests/test_png tests/test_corpus
 tests_test_idx_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 tests_test_corpus_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 tests_test_png_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
 EXTRA_DIST += tests/files.h tests/golden/npy tests/golden/npy.py tests/fuzz
+
+## The stages and what compares them.
+criterion_tests += tests/test_phi tests/test_forms tests/test_cell
+EXTRA_DIST += tests/attention.h tests/golden/attention.h tests/golden/attention.py
+
+## The bindings and the tour.
+lua_tests += tests/lua/tensor_create.lua tests/lua/tensor_files.lua \
+	tests/lua/tensor_index.lua tests/lua/tensor_math.lua tests/lua/tensor_memory.lua \
+	tests/lua/tensor_reduce.lua tests/lua/tensor_shape.lua
+lua_tests += tests/lua/phi_maps.lua tests/lua/phi_functions.lua \
+	tests/lua/stages_forms.lua tests/lua/stages_errors.lua tests/lua/rnn_states.lua \
+	tests/lua/check_reports.lua tests/lua/tour_runs.lua
+lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua
+EXTRA_DIST += tests/lua/tap.lua
+
+## The program, from outside.
 cli_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
 	tests/cli/repl_memory.sh
-lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua
 EXTRA_DIST += tests/cli/repl_terminal.py
+
+## The build, the rules of the house, the installed library.
+cli_tests += tests/cli/configure.sh tests/cli/dist.sh tests/cli/house.sh \
+	tests/cli/reading.sh tests/cli/install.sh tests/cli/quickstart.sh
