@@ -39,3 +39,7 @@ EXTRA_DIST += tests/cli/repl_terminal.py
 ## The build, the rules of the house, the installed library.
 cli_tests += tests/cli/configure.sh tests/cli/dist.sh tests/cli/house.sh \
 	tests/cli/reading.sh tests/cli/install.sh tests/cli/quickstart.sh
+criterion_tests += tests/test_oracle tests/test_equiv tests/test_equiv_report tests/test_gradcheck \
+	tests/test_cases_numbers tests/test_cases_shapes tests/test_cases_gradients \
+	tests/test_cases_states
+EXTRA_DIST += tests/every_form.h tests/comparison.h

@@ -15,9 +15,10 @@
  *     tol = eps n    n = C + min(N, L) + N / L + a + 8
  *
  * For softmax and rbf, C drops out and x is itself a sum of D terms, whose roundings add
- * up like a random walk: n = min(N, L) + N / L + (sqrt(D) + 2) a + 8. A gradient comes
- * from an output and from products over M more: n_grad = 3 n + 2 M. These are bounds and
- * not estimates; random inputs stay a tenth to a fiftieth below. */
+ * up like a random walk: n = min(N, L) + N / L + (sqrt(D) + 2) a + 8. In a gradient
+ * dout_i . out_i / den_i brings in 4 n u, and two products over M terms bring M u each:
+ * n_grad = 2 n + M. These are bounds, not estimates: the worst of random inputs, over all
+ * shapes, comes to between a half and a fiftieth of them. */
 #include "check/forms.h"
 #include "check/oracle.h"
 #include "check/report.h"
@@ -68,7 +69,7 @@ static double tolerance(const struct comparison *c, const struct side *s, bool g
     n += o->by == TARN_SOFTMAX || o->by == TARN_RBF ? (sqrt(D) + 2) * a
                                                     : (double)s->oracle.features + a;
     n += 8;
-    return eps * (grad ? 3 * n + 2 * M : n);
+    return eps * (grad ? 2 * n + M : n);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------ */

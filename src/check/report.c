@@ -30,8 +30,10 @@ void tarn_row_compare(tarn_row *row, const tarn_tensor *like, size_t position,
     if (single && fabs(expected) > (double)FLT_MAX)
         expected = copysign(HUGE_VAL, expected);
 
-    /* What is smaller than the smallest normal number may have been lost altogether. */
-    const double smallest = single ? (double)FLT_MIN : DBL_MIN;
+    /* Down here the factors that a number is the product of have begun to lose their digits
+     * as subnormals, or have vanished; so may the number. */
+    const double smallest =
+        single ? (double)(FLT_MIN / FLT_EPSILON) : DBL_MIN / DBL_EPSILON;
     const double error = distance(got, expected);
     double relative = error < smallest ? 0 : error;
     if (isfinite(error)) relative /= fmax(magnitude, smallest);
