@@ -654,15 +654,17 @@ typedef struct tarn_row {
     const char *impl, *device;
     tarn_dtype dtype;
     const char *what;   /* "out", or for gradients "dq", "dk", "dv", "dS0", "dz0" */
-    double max_abs;     /* largest |got - expected|; Inf where one of them alone is NaN */
-    double max_rel;     /* largest error over the magnitude of the sum it came from */
-    double tol;         /* bound on max_rel: k eps f(N, D) */
+    double max_abs;     /* largest |got - expected|; Inf where one of them alone is NaN, or
+                           infinite with another sign */
+    double max_rel;     /* largest error over the magnitude of the sum it came from; errors
+                           below the smallest normal number over eps count as none */
+    double tol;         /* bound on max_rel: eps n, see tarn_equiv */
     bool ok;
     double seconds;
-    size_t state_bytes; /* what the form keeps to go on after token N */
+    size_t state_bytes; /* what the form keeps to go on after token N; 0 for a gradient */
     struct {            /* where max_rel is */
         size_t index[4]; /* 0-based, as many as the tensor's rank */
-        int rank;
+        int rank;        /* 0: the tensor has no elements */
         double got, expected;
     } worst;
 } tarn_row;
@@ -679,11 +681,14 @@ TARN_API tarn_equiv_options tarn_equiv_defaults(void);
 
 /* Runs every form that computes the same thing and compares it with the oracle.
  * shapes: q, k, v as tarn_prefix (causal) or tarn_assoc
- * math: the oracle is eq 3 as a double sum in float64, sharing no code with the stages;
- *       tol = 2 eps (C + L + N / L + a) with L = 64 and a the largest |q| or |k| that
- *       phi exponentiates, relative to sum_j |sim_ij v_j| / |den_i|
+ * math: the oracle is eq 3 as a double sum in float64, sharing no code with the stages, of
+ *       the inputs as converted to the row's type; max_rel is relative to
+ *       (sum_j |sim_ij v_j| / |den_i|) (sum_j |sim_ij| + eps) / |den_i|; tol = eps n,
+ *       n = C + min(N, 64) + N / 64 + a + 8, a the largest |x| that phi exponentiates;
+ *       softmax, rbf: (sqrt(D) + 2) a in the place of C + a; gradients: 2 n + M
  * cost: that of all the forms plus O(N^2 (C + M)) for the oracle
- * errors: as the forms; a form that disagrees is a row with ok = false, not an error
+ * errors: as the forms; TARN_EINVAL (a state without causal, a scale with a feature map);
+ *         a form that disagrees is a row with ok = false, not an error
  * aliasing: none; the report is ended by tarn_report_free */
 TARN_API tarn_status tarn_equiv(tarn_context *ctx, const tarn_tensor *q,
                                 const tarn_tensor *k, const tarn_tensor *v,
@@ -691,7 +696,9 @@ TARN_API tarn_status tarn_equiv(tarn_context *ctx, const tarn_tensor *q,
 
 /* Checks a form's gradient against central differences in float64.
  * shapes: as the form; `form` is "sim", "assoc", "prefix" or "rnn"
- * math: (f(x + h) - f(x - h)) / 2h with f = sum of out times fixed weights
+ * math: (f(x + h) - f(x - h)) / 2h with f = sum of out times fixed weights, plus what
+ *       dS and dz weigh of the final state; max_rel is relative to the largest entry of
+ *       the gradient; tol NaN is 1e-5. At a kink (relu at 0) the difference is no judge
  * cost: two runs of the form for each of at most 256 entries a tensor
  * errors: as the form; a gradient that disagrees is a row with ok = false
  * aliasing: none; the report is ended by tarn_report_free */
