@@ -1,6 +1,7 @@
 ## tests/: one line for each test.
 ##   criterion_tests += tests/test_x      from tests/test_x.c; links libcore.la
 ##   cli_tests += tests/cli/x.sh          writes TAP, see tests/cli/tap.sh
+##   program_tests += tests/cli/x.sh      the same, needs the program tarn
 ##   lua_tests += tests/lua/x.lua         writes TAP, run by the program tarn
 
 ## The core.
@@ -32,7 +33,7 @@ lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua
 EXTRA_DIST += tests/lua/tap.lua
 
 ## The program, from outside.
-cli_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
+program_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
 	tests/cli/repl_memory.sh
 EXTRA_DIST += tests/cli/repl_terminal.py
 
