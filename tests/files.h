@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PATH = 512 };
@@ -46,6 +47,19 @@ static inline void end_files(void)
     }
     closedir(entries);
     rmdir(scratch);
+}
+
+/* As root every file may be read, written and replaced: be somebody else for a while, to
+ * see a refusal, and before anything that a mistake could do to a device. */
+static inline void become_nobody(void)
+{
+    cr_assert_eq(chmod(scratch, 0777), 0);
+    if (geteuid() == 0) cr_assert_eq(seteuid(65534), 0);
+}
+
+static inline void become_oneself(void)
+{
+    cr_assert_eq(seteuid(getuid()), 0);
 }
 
 /* The path of a file in the scratch folder, good for the next three calls. */

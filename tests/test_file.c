@@ -7,18 +7,6 @@
 
 TestSuite(file, .init = begin_files, .fini = end_files);
 
-/* As root every file may be read and written: be somebody else for a while. */
-static void become_nobody(void)
-{
-    cr_assert_eq(chmod(scratch, 0777), 0);
-    if (geteuid() == 0) cr_assert_eq(seteuid(65534), 0);
-}
-
-static void become_oneself(void)
-{
-    cr_assert_eq(seteuid(getuid()), 0);
-}
-
 static mode_t permissions(const char *path)
 {
     struct stat found;
@@ -180,7 +168,9 @@ Test(file, takes_another_temporary_name_if_one_is_taken)
 /* A disk that is full, and a limit on the size of files, which is met in the middle. */
 Test(file, a_full_disk_is_an_error_with_the_reason)
 {
+    become_nobody();
     cr_assert_eq(write_words("/dev/full", "x"), TARN_EIO);
+    become_oneself();
     cr_assert_str_eq(tarn_error(ctx), "test: /dev/full: can't write: "
                                       "No space left on device");
     struct stat found;
@@ -205,10 +195,12 @@ Test(file, a_write_that_fails_midway_leaves_the_old_file)
 Test(file, a_write_that_failed_unseen_is_an_error_at_the_end)
 {
     struct tarn_writer writer;
+    become_nobody();
     OK(tarn_writer_open(ctx, "test", "/dev/full", &writer));
     setvbuf(writer.file, NULL, _IONBF, 0);
     cr_assert_eq(fwrite("x", 1, 1, writer.file), 0);
     cr_assert_eq(tarn_writer_close(ctx, "test", &writer, true), TARN_EIO);
+    become_oneself();
 }
 
 Test(file, says_why_a_path_can_not_be_written)
