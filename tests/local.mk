@@ -34,7 +34,7 @@ EXTRA_DIST += tests/lua/tap.lua
 
 ## The program, from outside.
 program_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
-	tests/cli/repl_memory.sh
+	tests/cli/repl_memory.sh tests/cli/readme.sh
 EXTRA_DIST += tests/cli/repl_terminal.py
 
 ## The build, the rules of the house, the installed library.
