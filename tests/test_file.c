@@ -246,4 +246,8 @@ Test(file, an_interrupt_leaves_the_old_file)
     tarn_tensor *t = NULL;
     cr_assert_eq(tarn_read(ctx, here("a"), &t), TARN_EINTR);
     cr_assert_str_eq(tarn_error(ctx), "read: interrupted");
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    cr_assert_eq(tarn_file_read(ctx, "test", here("a"), &bytes, &size), TARN_EINTR);
+    cr_assert_null(bytes);
 }
