@@ -60,11 +60,14 @@ static void write_header(const tarn_rnn *st, unsigned char *h)
 }
 
 /* Writes the elements one by one, their lowest byte first whatever the machine's order. */
-static bool write_elements(FILE *file, const tarn_rnn *st)
+static tarn_status write_elements(tarn_context *ctx, struct tarn_writer *writer,
+                                  const tarn_rnn *st)
 {
     const size_t size = tarn_dtype_size(st->cell.dtype);
     const unsigned char *element = tarn_tensor_data(st->memory);
-    for (size_t i = 0; i < tarn_tensor_numel(st->memory); i++, element += size) {
+    tarn_status status = TARN_OK;
+    for (size_t i = 0; i < tarn_tensor_numel(st->memory) && !status;
+         i++, element += size) {
         unsigned char bytes[8];
         uint32_t narrow;
         uint64_t bits;
@@ -75,9 +78,9 @@ static bool write_elements(FILE *file, const tarn_rnn *st)
             memcpy(&bits, element, 8);
         }
         put(bytes, bits, size);
-        if (fwrite(bytes, size, 1, file) != 1) return false;
+        status = tarn_writer_put(ctx, "rnn:save", writer, bytes, size);
     }
-    return true;
+    return status;
 }
 
 tarn_status tarn_rnn_save(tarn_context *ctx, const tarn_rnn *st, const char *path)
@@ -87,12 +90,10 @@ tarn_status tarn_rnn_save(tarn_context *ctx, const tarn_rnn *st, const char *pat
     tarn_status status = tarn_writer_open(ctx, "rnn:save", path, &writer);
     if (status) return status;
     write_header(st, header);
-    const bool written =
-        fwrite(header, HEADER, 1, writer.file) == 1 && write_elements(writer.file, st);
-    status = tarn_writer_close(ctx, "rnn:save", &writer, written);
-    if (!status && !written)
-        status = tarn_fail(ctx, TARN_EIO, "rnn:save: can't write %s", path);
-    return status;
+    status = tarn_writer_put(ctx, "rnn:save", &writer, header, HEADER);
+    if (!status) status = write_elements(ctx, &writer, st);
+    const tarn_status closed = tarn_writer_close(ctx, "rnn:save", &writer, !status);
+    return status ? status : closed;
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */
