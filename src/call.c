@@ -90,7 +90,9 @@ static tarn_status check_shapes(struct tarn_call *call,
 
     const size_t N = args->same_length ? q.n[2] : TARN_ANY;
     struct tarn_extents want_k = {{q.n[0], q.n[1], N, q.n[3]}};
-    status = tarn_call_expect(call, "k", args->k, want_k, q_letters, "q");
+    status = tarn_call_expect(
+        call, "k", args->k, want_k, q_letters,
+        args->options && args->options->causal ? "q, as attention is causal" : "q");
     if (status) return status;
     extents_of(call, args->k, &k);
 
@@ -172,6 +174,15 @@ static tarn_dtype wider(tarn_dtype a, const tarn_tensor *t)
     return t && tarn_tensor_dtype(t) == TARN_FLOAT64 ? TARN_FLOAT64 : a;
 }
 
+/* float64 if an argument is, or the state that the call goes on from. */
+static tarn_dtype widest(const struct tarn_arguments *args)
+{
+    const tarn_dtype state = args->options && args->options->state
+                                 ? tarn_rnn_cell(args->options->state)->dtype
+                                 : args->least;
+    return wider(wider(wider(wider(state, args->q), args->k), args->v), args->dout);
+}
+
 /* Takes t as it is if it fits, else a copy that does. */
 static tarn_status borrow(struct tarn_call *call, const tarn_tensor *t,
                           struct tarn_input *input)
@@ -219,8 +230,7 @@ tarn_status tarn_call_open(tarn_context *ctx, const char *function,
     if (!status) status = check_shapes(call, args);
     if (!status) status = resolve_options(call, args->options);
     if (!status) status = check_lengths(call);
-    call->dtype =
-        wider(wider(wider(tarn_tensor_dtype(args->q), args->k), args->v), args->dout);
+    call->dtype = widest(args);
     if (!status)
         status = tarn_backend_operations(ctx, function, call->options.impl, call->dtype,
                                          &call->ops);

@@ -53,6 +53,7 @@ struct tarn_arguments {
     struct tarn_extents want_q; /* what q must be, TARN_ANY where it may be any */
     const char *want_from;      /* whom q must match: "the state" */
     size_t want_M;              /* likewise for v */
+    tarn_dtype least;           /* float64: the state that takes part has that type */
     bool same_length;           /* k must be as long as q */
     bool token;
 };

@@ -158,27 +158,28 @@ tarn_status tarn_rnn_state(tarn_context *ctx, const tarn_rnn *st, tarn_tensor **
     return TARN_OK;
 }
 
-static tarn_status check_part(tarn_context *ctx, const char *name, const char *letters,
-                              const tarn_tensor *got, const tarn_tensor *want)
+static tarn_status check_part(tarn_context *ctx, const char *who, const char *name,
+                              const char *letters, const tarn_tensor *got,
+                              const tarn_tensor *want)
 {
     const int rank = tarn_tensor_rank(want);
     if (tarn_tensor_rank(got) == rank &&
         memcmp(tarn_tensor_shape(got), tarn_tensor_shape(want),
                (size_t)rank * sizeof(size_t)) == 0)
         return TARN_OK;
-    return tarn_fail(ctx, TARN_ESHAPE, "rnn: %s is %s, expected [(B, (H,)) %s] = %s",
+    return tarn_fail(ctx, TARN_ESHAPE, "%s%s is %s, expected [(B, (H,)) %s] = %s", who,
                      name, tarn_shape_text(got).text, letters,
                      tarn_shape_text(want).text);
 }
 
-tarn_status tarn_rnn_set_state(tarn_context *ctx, tarn_rnn *st, const tarn_tensor *S,
-                               const tarn_tensor *z)
+tarn_status tarn_cell_set_state(tarn_context *ctx, const char *who, tarn_rnn *st,
+                                const tarn_tensor *S, const tarn_tensor *z)
 {
     tarn_tensor *S_total = NULL, *z_total = NULL;
     tarn_status status = part(ctx, st, false, false, &S_total);
     if (!status) status = part(ctx, st, true, false, &z_total);
-    if (!status) status = check_part(ctx, "S", "C, M", S, S_total);
-    if (!status) status = check_part(ctx, "z", "C", z, z_total);
+    if (!status) status = check_part(ctx, who, "S", "C, M", S, S_total);
+    if (!status) status = check_part(ctx, who, "z", "C", z, z_total);
     if (!status) {
         tarn_rnn_reset(st);
         status = tarn_copy(ctx, S_total, S);
@@ -187,6 +188,12 @@ tarn_status tarn_rnn_set_state(tarn_context *ctx, tarn_rnn *st, const tarn_tenso
     tarn_tensor_free(S_total);
     tarn_tensor_free(z_total);
     return status;
+}
+
+tarn_status tarn_rnn_set_state(tarn_context *ctx, tarn_rnn *st, const tarn_tensor *S,
+                               const tarn_tensor *z)
+{
+    return tarn_cell_set_state(ctx, "rnn: ", st, S, z);
 }
 
 /* ---- Calls on a state ---------------------------------------------------------------------- */
@@ -278,6 +285,7 @@ tarn_status tarn_cell_open(tarn_context *ctx, const char *function,
                                         .want_q = {{s->B, s->H, N, s->cell->D}},
                                         .want_from = "the state",
                                         .want_M = s->cell->M,
+                                        .least = s->cell->dtype,
                                         .same_length = true,
                                         .token = token};
     static const char *const letters[2][3] = {{"N, D", "H, N, D", "B, H, N, D"},

@@ -40,6 +40,10 @@ tarn_status tarn_cell_for(struct tarn_call *call, tarn_rnn **out);
 /* Fails unless the state fits the call: sizes, type and feature map. */
 tarn_status tarn_cell_check(const struct tarn_call *call, const tarn_rnn *st);
 
+/* tarn_rnn_set_state whose messages begin with `who`: "prefix: state." */
+tarn_status tarn_cell_set_state(tarn_context *ctx, const char *who, tarn_rnn *st,
+                                const tarn_tensor *S, const tarn_tensor *z);
+
 /* Lets a call work on the state of st, in place. */
 void tarn_cell_attach(struct tarn_call *call, tarn_rnn *st);
 

@@ -33,10 +33,10 @@ static tarn_status plan_cat(tarn_context *ctx, const tarn_tensor *const *parts,
     for (size_t i = 0; i < count; i++) {
         if (!fits(parts[0], parts[i], dim))
             return tarn_fail(ctx, TARN_ESHAPE,
-                             "cat: tensor %zu is %s, expected %s but for dimension %d "
-                             "(both counted from 0)",
-                             i, tarn_shape_text(parts[i]).text,
-                             tarn_shape_text(parts[0]).text, dim);
+                             "cat: a tensor is %s, expected %s like the first; only "
+                             "the extent of the joined dimension may differ",
+                             tarn_shape_text(parts[i]).text,
+                             tarn_shape_text(parts[0]).text);
         if (__builtin_add_overflow(length, parts[i]->shape[dim], &length))
             return tarn_fail(ctx, TARN_ENOMEM, "cat: the lengths add up to too many");
         *dtype = tarn_promote(*dtype, parts[i]->dtype);

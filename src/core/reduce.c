@@ -208,8 +208,8 @@ static tarn_status reduce_dimension(tarn_context *ctx, tarn_reduce_op op,
     bool needs_one = op == TARN_MAX || op == TARN_MIN || gives_places(op);
     if (r.n == 0 && needs_one)
         return tarn_fail(ctx, TARN_EINVAL,
-                         "%s: of no elements, dimension %d of %s is empty", names[op],
-                         dim, tarn_shape_text(t).text);
+                         "%s: there are no elements, expected at least one to choose",
+                         names[op]);
     tarn_tensor *fresh = NULL;
     tarn_status status = tarn_tensor_new(
         ctx, gives_places(op) ? TARN_FLOAT64 : t->dtype, rank, shape, &fresh);

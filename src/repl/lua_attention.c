@@ -17,6 +17,7 @@
 #include "repl/lua_attention.h"
 #include "cell.h"
 #include "core/tensor.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { BACKENDS_MAX = 8 };
@@ -231,13 +232,15 @@ static void push_sums(lua_State *L, int index, const char *function, const char 
     }
 }
 
-/* The cell that would have come to the state of q, k, v: sizes and type are theirs. */
-static tarn_cell cell_of(const struct tarn_lua_attention *a)
+/* The cell that would have come to the state S, z of q, k, v: sizes are those of q and v,
+ * the type is the widest of them all. */
+static tarn_cell cell_of(const struct tarn_lua_attention *a, const tarn_tensor *S,
+                         const tarn_tensor *z)
 {
-    const tarn_tensor *q = a->q, *v = a->v;
-    const bool wide = tarn_tensor_dtype(q) == TARN_FLOAT64 ||
-                      tarn_tensor_dtype(a->k) == TARN_FLOAT64 ||
-                      tarn_tensor_dtype(v) == TARN_FLOAT64;
+    const tarn_tensor *q = a->q, *v = a->v, *all[] = {q, a->k, v, S, z};
+    bool wide = false;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        wide = wide || tarn_tensor_dtype(all[i]) == TARN_FLOAT64;
     const int r = tarn_tensor_rank(q);
     return (tarn_cell){.B = r == 4 ? tarn_tensor_shape(q)[0] : 0,
                        .H = r >= 3 ? tarn_tensor_shape(q)[r - 3] : 0,
@@ -259,13 +262,15 @@ static const tarn_rnn *state_from_sums(lua_State *L, const char *function, int i
     const int rank = tarn_tensor_rank(a->q);
     if (rank < 2 || rank > 4 || tarn_tensor_rank(a->v) != rank) return NULL;
 
-    const tarn_cell cell = cell_of(a);
+    const tarn_tensor *S = tarn_lua_to_tensor(L, -2), *z = tarn_lua_to_tensor(L, -1);
+    const tarn_cell cell = cell_of(a, S, z);
     const size_t B = rank == 4 ? cell.B : 1, H = rank >= 3 ? cell.H : 1;
     struct tarn_lua_cell *st = tarn_lua_new_rnn(L, a->phi_index);
     struct tarn_lua_call call = tarn_lua_enter(L, NULL); /* phi tells its width */
     tarn_lua_leave(L, call, tarn_cell_new(ctx, function, &cell, rank, B, H, &st->rnn));
-    tarn_lua_check(L, tarn_rnn_set_state(ctx, st->rnn, tarn_lua_to_tensor(L, -3),
-                                         tarn_lua_to_tensor(L, -2)));
+    char who[64];
+    snprintf(who, sizeof who, "%s: state.", function);
+    tarn_lua_check(L, tarn_cell_set_state(ctx, who, st->rnn, S, z));
     return st->rnn;
 }
 
