@@ -124,6 +124,22 @@ test("a state with a function of the user's is loaded together with it", functio
   raises("save: path is missing, expected a string", st.save, st)
 end)
 
+test("float32 that meets a float64 state becomes float64; a float32 state stays one", function()
+  local q, k, v = randn(4, 2), randn(4, 2), randn(4, 3)
+  local st = rnn {D = 2, M = 3, dtype = "float64"}
+  is(st:run(q, k, v).dtype, "float64")
+  is(st:step(q[1], k[1], v[1]).dtype, "float64")
+  is(kv({D = 2, M = 3, dtype = "float64"}):run(q, k, v).dtype, "float64")
+  for _, state in ipairs {st, {S = st.S, z = st.z}} do
+    is(prefix(q, k, v, {state = state}).dtype, "float64")
+    local dq, _, _, dstate0 = prefix_grad(q, k, v, v, {state = state})
+    is({dq.dtype, dstate0.S.dtype}, {"float64", "float64"})
+  end
+  local narrow = rnn {D = 2, M = 3}
+  raises("rnn:run: q, k, v are float64, expected float32 as the state", narrow.run, narrow,
+    q:to("float64"), k, v)
+end)
+
 test("a state says what it is", function()
   local st = rnn {B = 1, H = 4, D = 32, M = 32}
   st:run(zeros(1, 4, 784, 32), zeros(1, 4, 784, 32), zeros(1, 4, 784, 32))
