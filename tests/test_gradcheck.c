@@ -149,6 +149,10 @@ Test(gradcheck, a_gradient_that_is_off_by_1e_4_is_noticed)
     cr_assert(!report.rows[0].ok && !report.rows[1].ok, "dq and dk come through phi");
     cr_assert(report.rows[2].ok, "dv does not");
     cr_assert_float_eq(report.rows[0].max_rel, 1e-4, 1e-6);
+
+    tarn_report_free(&report);
+    OK(tarn_gradcheck(ctx, "prefix", q, k, v, &options, 0, &report));
+    cr_assert(!report.ok, "a bound of 0 leaves room for noise only");
 }
 
 /* Where the gradient is 0, only rounding is left, which must not fail: with D = 1 and

@@ -240,18 +240,19 @@ Test(oracle, magnitudes_are_sums_of_absolute_terms)
     cr_assert_eq(flat(oracle.out.magnitude, 0), (2e8 + 1) / 3);
 }
 
-/* A sum of 10^6 equal terms would lose five digits if it were not compensated. */
+/* Sums of 10^6 equal terms, above 0.11 and below 1.1, would lose five digits if they were
+ * not compensated. */
 Test(oracle, error_does_not_grow_with_the_number_of_keys)
 {
     const size_t N = 1000000;
     double *values = malloc(N * sizeof *values), zero = 0;
-    double *keys = calloc(N, sizeof *keys);
+    double *keys = malloc(N * sizeof *keys);
     cr_assert(values && keys);
-    for (size_t j = 0; j < N; j++) values[j] = 0.1;
+    for (size_t j = 0; j < N; j++) values[j] = keys[j] = 0.1;
     const struct tables t = {
         .N_q = 1, .N = N, .D = 1, .M = 1, .C = 1, .q = &zero, .k = keys, .v = values};
     OK(run(t, 0));
-    cr_expect_leq(fabs(flat(oracle.out.value, 0) - 0.1), DBL_EPSILON * 0.1);
+    cr_expect_leq(fabs(flat(oracle.out.value, 0) - 0.1), 2 * DBL_EPSILON * 0.1);
     free(values);
     free(keys);
 }
