@@ -137,7 +137,7 @@ static void sum_row(const struct tarn_oracle_run *o, size_t i, size_t n,
     const double eps = o->eps > 0 ? o->eps * exp(-query->top) : 0;
     tarn_two_sum(eps, &den, &rest);
     query->den = isfinite(den) ? den + rest : den;
-    query->kappa = (size + eps) / fabs(query->den);
+    query->kappa = isinf(query->den) ? 1 : (size + eps) / fabs(query->den);
 }
 
 /* out_i and its magnitude. A row that no key reaches is 0, by definition. */

@@ -170,12 +170,13 @@ static void copy(size_t n, const double *from, double *to)
     for (size_t i = 0; i < n; i++) to[i] = from[i];
 }
 
+/* Beyond 750 an exp is 0 in every type, or was brought near 1 by its row's largest. */
 static double largest_exponent(const struct map *map, size_t n, const double *x)
 {
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
-        bool taken = x[i] < 0 ? map->exp_left : map->exp_right;
-        if (taken && isfinite(x[i])) largest = fmax(largest, fabs(x[i]));
+        const bool taken = x[i] < 0 ? map->exp_left : map->exp_right;
+        if (taken) largest = fmax(largest, fmin(fabs(x[i]), 750));
     }
     return largest;
 }
