@@ -59,10 +59,22 @@ echo 'x = = 1' | script
 gives 1
 check "a syntax error names file and line" grep -q '^s.lua:1: ' err
 
-# ^C. A second one ends what does not look at the first.
+# ^C. The signal is sent when the script says that it runs.
 stopped() {
-    # stopped CODE: true if it leaves with 130 within a second of SIGINT
-    sleep 10 | timeout --preserve-status -s INT -k 5 0.5 "$TARN" -e "$1" >out 2>err
+    # stopped CODE: true if ^C ends it with 130 and a message
+    rm -f "$SCRATCH/ready"
+    sleep 20 2>/dev/null | timeout -k 5 20 "$TARN" -e 'assert(io.open("ready", "w")):close()' -e "$1" \
+        >out 2>err &
+    job=$!
+    tries=0
+    while test ! -f ready && test $tries -lt 100; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    sleep 0.2
+    # timeout hands the signal on, and gives the program's status back.
+    kill -INT $job
+    wait $job
     status=$?
     test $status = 130 && grep -q interrupted err && return
     echo "status $status"; cat err
