@@ -96,7 +96,7 @@ TARN_API void tarn_clear_interrupt(tarn_context *ctx);
  * shapes: none  math: none  cost: O(1)  errors: none  aliasing: none */
 TARN_API bool tarn_interrupted(const tarn_context *ctx);
 
-/* Sets the number of threads, 1 or more; results do not depend on it.
+/* Sets the number of threads, 1 to 1024; results do not depend on it.
  * shapes: none  math: none  cost: O(1)  errors: TARN_EINVAL  aliasing: none */
 TARN_API tarn_status tarn_set_threads(tarn_context *ctx, int threads);
 
@@ -161,13 +161,14 @@ TARN_API tarn_status tarn_tensor_set(tarn_context *ctx, tarn_tensor *t,
 
 /* Sets every element to one number, in place.
  * shapes: any  math: none  cost: O(numel)  errors: none
- * aliasing: writes through to the storage */
+ * aliasing: writes through to the storage; an interrupted fill leaves t partly written */
 TARN_API tarn_status tarn_fill(tarn_context *ctx, tarn_tensor *t, double value);
 
 /* Copies `src` into `dst`, converting the type and broadcasting the shape.
  * shapes: src broadcasts to the shape of dst
  * math: none  cost: O(numel)  errors: TARN_ESHAPE
- * aliasing: dst and src may overlap; the result is as if src had been copied first */
+ * aliasing: dst and src may overlap; the result is as if src had been copied first; an
+ *       interrupted copy leaves dst partly written */
 TARN_API tarn_status tarn_copy(tarn_context *ctx, tarn_tensor *dst, const tarn_tensor *src);
 
 /* Makes a contiguous copy, of the same or of another type.
@@ -264,8 +265,9 @@ TARN_API tarn_status tarn_where(tarn_context *ctx, const tarn_tensor *mask,
 /* Folds one dimension, or with dim = TARN_ALL every one, into a single number.
  * shapes: the dimension goes away, or stays with extent 1 if `keep`
  * math: sums are accumulated in double; norm is the square root of the sum of squares,
- *       scaled against overflow; argmax gives 0-based positions, the first of equals;
- *       max and min of a row with NaN are NaN
+ *       scaled against overflow; argmax gives 0-based positions, the first of equals,
+ *       as float64, which holds them all; max and min of a row with NaN are NaN,
+ *       argmax and argmin its position; the mean of no elements is NaN
  * cost: O(numel)  errors: TARN_EINVAL (dimension; max, min, argmax of no elements)
  * aliasing: fresh storage */
 #define TARN_ALL (-1)
