@@ -504,7 +504,8 @@ TARN_API tarn_status tarn_rnn_step(tarn_context *ctx, tarn_rnn *st, const tarn_t
                                    tarn_tensor **out);
 
 /* Steps the cell through a whole sequence.
- * shapes: q, k [(B, (H,)) N, D], v [(B, (H,)) N, M] -> out [(B, (H,)) N, M]
+ * shapes: q, k [(B, (H,)) N, D], v [(B, (H,)) N, M] -> out [(B, (H,)) N, M], which is
+ *         written in place if *out is not NULL, as in a step
  * math: eqs 18-20 for i = 1..N  cost: 4 N C M flops a head
  * errors: TARN_ESHAPE, TARN_EDTYPE, TARN_EUSER, TARN_EINTR; the state is then as before
  * aliasing: changes st in place */

@@ -184,6 +184,42 @@ Test(phi, scaled_rows_neither_vanish_nor_overflow)
         }
 }
 
+/* A scale so small that eps / s overflowed would turn a small output into 0: q = 1e-30 with
+ * k = 1e15 has (q.k)^2 = 1e-30 and, with eps 1e-6, the output 1e-24 v. The bound is 8 eps
+ * for the products and the quotient. */
+Test(phi, eps_under_the_scale_does_not_overflow)
+{
+    for (int id = 0; id < TARN_PHI_COUNT; id++) {
+        float f[3], pivot, eps_row;
+        tarn_phi_rows_f32.apply_scaled(id, 1, 2, (float[]){-110, -120}, 1e-6, f, &pivot,
+                                       &eps_row);
+        cr_assert(isfinite(eps_row) && eps_row > 0, "map %d", id);
+    }
+    tarn_tensor *q = matrix(ctx, TARN_FLOAT32, 1, 1, (double[]){1e-30}), *out = NULL;
+    tarn_tensor *k = matrix(ctx, TARN_FLOAT32, 1, 1, (double[]){1e15});
+    tarn_tensor *v = matrix(ctx, TARN_FLOAT32, 1, 1, (double[]){2});
+    tarn_options options = tarn_defaults();
+    options.phi = tarn_phi_find("poly2");
+    OK(tarn_assoc(ctx, q, k, v, &options, &out));
+    cr_assert(fabs(flat(out, 0) / 2e-24 - 1) < 8 * FLT_EPSILON, "%g", flat(out, 0));
+    tarn_tensor_free(q);
+    tarn_tensor_free(k);
+    tarn_tensor_free(v);
+    tarn_tensor_free(out);
+}
+
+/* Where phi is flat, nothing comes back, however large what arrives. */
+Test(phi, a_slope_of_zero_stops_a_gradient_that_overflowed)
+{
+    tarn_tensor *x = matrix(ctx, TARN_FLOAT32, 1, 2, (double[]){-1, -200}), *dx = NULL;
+    tarn_tensor *df = matrix(ctx, TARN_FLOAT32, 1, 2, (double[]){INFINITY, INFINITY});
+    OK(tarn_phi_grad(ctx, tarn_phi_find("relu"), x, df, &dx));
+    cr_assert(flat(dx, 0) == 0 && flat(dx, 1) == 0);
+    tarn_tensor_free(x);
+    tarn_tensor_free(df);
+    tarn_tensor_free(dx);
+}
+
 Test(phi, the_table_describes_every_map)
 {
     size_t count = 0;

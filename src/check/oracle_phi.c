@@ -206,8 +206,11 @@ static tarn_status builtin_features(struct tarn_oracle_rows *rows)
 
     const double *x = rows->x->data;
     rows->exponent = largest_exponent(map, rows->R * rows->D, x);
-    for (size_t r = 0; r < rows->R; r++)
+    for (size_t r = 0; r < rows->R; r++) {
+        if (r % 64 == 0) status = tarn_poll(rows->ctx, "oracle");
+        if (status) return status;
         map_row(map, rows->D, x + r * rows->D, rows->f + r * rows->C, &rows->shift[r]);
+    }
     return TARN_OK;
 }
 
@@ -332,8 +335,11 @@ tarn_status tarn_oracle_pull(const struct tarn_oracle_rows *rows, bool magnitude
     if (rows->phi->builtin < 0) return user_pull(rows, magnitudes, df, dx);
     const struct map *map = find_map(rows->phi->name);
     const double *x = rows->x->data;
-    for (size_t r = 0; r < rows->R; r++)
+    for (size_t r = 0; r < rows->R; r++) {
+        tarn_status status = r % 64 == 0 ? tarn_poll(rows->ctx, "oracle") : TARN_OK;
+        if (status) return status;
         pull_row(map, rows->D, x + r * rows->D, magnitudes, df + r * rows->C,
                  dx + r * rows->D);
+    }
     return TARN_OK;
 }

@@ -170,6 +170,12 @@ static void poly2_grad(size_t D, const real *x, real m, const real *df, real *dx
 }
 //< region poly2
 
+/* slope * df, where a slope of 0 stops even a df that has overflowed. */
+static real chain(real slope, real df)
+{
+    return slope == 0 ? 0 : slope * df;
+}
+
 static size_t width(int id, size_t D)
 {
     return id == TARN_PHI_POLY2 ? D * (D + 1) / 2 : D;
@@ -199,7 +205,7 @@ static void grad(int id, size_t R, size_t D, const void *x, const void *df, void
             poly2_grad(D, x_i, 1, df_i, dx_i);
             continue;
         }
-        for (size_t c = 0; c < D; c++) dx_i[c] = maps[id].slope(x_i[c]) * df_i[c];
+        for (size_t c = 0; c < D; c++) dx_i[c] = chain(maps[id].slope(x_i[c]), df_i[c]);
     }
 }
 
@@ -231,13 +237,24 @@ static bool is_homogeneous(int id)
     return maps[id].degree > 0;
 }
 
-/* relu's features come from positive entries alone, and so must their scale. */
-static real pivot_of(int id, size_t D, const real *x)
+/* The pivot at which phi(m) is eps by about the square root of the number range: a scale
+ * any smaller would let eps / s overflow, and with it lose what is left of the row. */
+static real least_pivot(int id, double eps)
 {
-    const real m = largest_entry(D, x);
-    if (!is_homogeneous(id)) return m;
-    if (id == TARN_PHI_RELU || id == TARN_PHI_RELU2) return m > 0 ? m : 1;
-    return largest_size(D, x);
+    const double least = eps * (sizeof(real) == sizeof(float) ? 1e-19 : 1e-150);
+    if (eps == 0) return is_homogeneous(id) ? 0 : -largest;
+    return (real)(is_homogeneous(id) ? pow(least, 1. / maps[id].degree) : log(least));
+}
+
+/* relu's features come from positive entries alone, and so must their scale. */
+static real pivot_of(int id, size_t D, const real *x, double eps)
+{
+    const bool one_sided = id == TARN_PHI_RELU || id == TARN_PHI_RELU2;
+    const real least = least_pivot(id, eps);
+    real m =
+        is_homogeneous(id) && !one_sided ? largest_size(D, x) : largest_entry(D, x);
+    if (one_sided && m <= 0) m = 1;
+    return m > least ? m : least;
 }
 
 /* eps / s in double: rounded to real at the end, where it may well become Inf: then the
@@ -267,8 +284,9 @@ static void scaled_row_grad(int id, size_t D, const real *x, real m, const real 
         return;
     }
     for (size_t c = 0; c < D; c++)
-        dx[c] = is_homogeneous(id) ? maps[id].slope(x[c] / m) / m * df[c]
-                                   : maps[id].slope_over(x[c], m) * df[c];
+        dx[c] = chain(is_homogeneous(id) ? maps[id].slope(x[c] / m) / m
+                                         : maps[id].slope_over(x[c], m),
+                      df[c]);
 }
 
 static void apply_scaled(int id, size_t R, size_t D, const void *x, double eps, void *f,
@@ -277,7 +295,7 @@ static void apply_scaled(int id, size_t R, size_t D, const void *x, double eps, 
     const real *x_i = x;
     real *f_i = f, *m = pivot, *e = eps_row;
     for (size_t i = 0; i < R; i++, x_i += D, f_i += width(id, D)) {
-        m[i] = pivot_of(id, D, x_i);
+        m[i] = pivot_of(id, D, x_i, eps);
         e[i] = eps_under(id, eps, (double)m[i]);
         scaled_row(id, D, x_i, m[i], f_i);
     }
