@@ -75,6 +75,10 @@ void tarn_lua_attach(lua_State *L, tarn_context *ctx)
 void tarn_lua_check(lua_State *L, tarn_status status)
 {
     if (status == TARN_OK) return;
+    /* A pcall may swallow this error: let the prompt's hook speak at the next instruction,
+     * in whichever coroutine this is. */
+    if (status == TARN_EINTR && lua_gethook(L))
+        lua_sethook(L, lua_gethook(L), lua_gethookmask(L), 1);
     lua_pushstring(L, tarn_error(tarn_lua_context(L)));
     lua_error(L);
 }
