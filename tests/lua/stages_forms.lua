@@ -105,7 +105,7 @@ test("SHP-02: queries and keys may differ in number where nothing is causal", fu
   is(sim(zeros(5, 1), zeros(3, 1), values, {by = ones_features, eps = 0}):mean(), 3)
   is(assoc(zeros(1, 2), zeros(1000, 2), ones(1000, 3)).shape, {1, 3})
   is(assoc(zeros(1000, 2), zeros(1, 2), ones(1, 3)).shape, {1000, 3})
-  raises("sim: k is [3, 1], expected [N, D] = [5, 1] to match q",
+  raises("sim: k is [3, 1], expected [N, D] = [5, 1] to match q, as attention is causal",
     sim, zeros(5, 1), zeros(3, 1), zeros(3, 1), {causal = true})
 end)
 
