@@ -41,6 +41,8 @@ local declared = {_ = true} -- variables that exist, though they may be nil
 
 local function suggestion(name)
   if ways_out[name] then return ": " .. ways_out[name] end
+  local entry = names.by_name[name]
+  if entry and entry.topic.method then return ": did you mean '" .. entry.signature .. "'?" end
   local known = {["true"] = 1, ["false"] = 1, ["nil"] = 1, ["function"] = 1}
   for _, names_of in ipairs {public, real} do
     for key in next, names_of do

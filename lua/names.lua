@@ -36,7 +36,7 @@ local topics = {
     {"index", "index(t, dim, list)", "Picks positions of a dimension, in the order and as often as listed."},
     {"where", "where(mask, a, b)", "Takes from a where mask is not 0, and from b where it is."},
     {"allclose", "allclose(a, b, {rtol=, atol=})", "Tells whether |a - b| <= atol + rtol |b| everywhere; NaN never is."},
-    {"maxdiff", "maxdiff(a, b)", "Gives the largest |a - b|, and where it is."},
+    {"maxdiff", "maxdiff(a, b)", "Gives the largest |a - b|."},
   },
   {
     title = "Facts about a tensor", method = true, field = true,
@@ -78,7 +78,7 @@ local topics = {
     {"sigmoid", "t:sigmoid()", "1 / (1 + exp(-x)) of each element."},
     {"relu", "t:relu()", "max(x, 0) of each element."},
     {"elu", "t:elu()", "x where x > 0, exp(x) - 1 elsewhere."},
-    {"clamp", "t:clamp(low, high)", "Limits each element to low..high."},
+    {"clamp", "t:clamp(lo, hi)", "Limits each element to lo..hi; nil is no limit."},
     {"minimum", "t:minimum(u)", "The smaller of two tensors, element by element; NaN wins."},
     {"maximum", "t:maximum(u)", "The larger of two tensors, element by element; NaN wins."},
     {"eq", "t:eq(u)", "1 where t = u, 0 elsewhere."},

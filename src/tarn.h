@@ -657,8 +657,8 @@ typedef struct tarn_row {
     const char *impl, *device;
     tarn_dtype dtype;
     const char *what;   /* "out", or for gradients "dq", "dk", "dv", "dS0", "dz0" */
-    double max_abs;     /* largest |got - expected|; Inf where one of them alone is NaN, or
-                           infinite with another sign */
+    double max_abs;     /* largest |got - expected|; Inf where one of them is NaN, even if
+                           both are, or infinite with another sign */
     double max_rel;     /* largest error over the magnitude of the sum it came from; errors
                            below the smallest normal number over eps count as none */
     double tol;         /* bound on max_rel: eps n, see tarn_equiv */

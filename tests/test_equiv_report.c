@@ -112,23 +112,38 @@ Test(equiv_report, the_worst_element_is_named_and_NaN_fails)
     cr_assert_eq(row->max_rel, (double)INFINITY);
 }
 
-Test(equiv_report, NaN_and_infinities_agree_with_themselves)
+Test(equiv_report, NaN_fails_even_where_every_form_has_it)
 {
     make_inputs((struct sizes){130, 130, 3, 2}, TARN_FLOAT32, 1, 0);
     OK(tarn_tensor_set(ctx, v, (size_t[]){0, 70, 1}, (double)NAN));
+    for (int causal = 0; causal < 2; causal++) {
+        options.attention.causal = causal;
+        run();
+        for (size_t r = 0; r < report.count; r++) {
+            cr_assert(!report.rows[r].ok, "%s", report.rows[r].form);
+            cr_assert(isnan(report.rows[r].worst.expected));
+        }
+    }
+}
+
+Test(equiv_report, infinities_of_one_sign_agree)
+{
+    make_inputs((struct sizes){130, 130, 3, 2}, TARN_FLOAT32, 1, 0);
     OK(tarn_tensor_set(ctx, v, (size_t[]){1, 3, 0}, (double)INFINITY));
     for (int causal = 0; causal < 2; causal++) {
         options.attention.causal = causal;
         run();
-        expect_ok("NaN in v");
+        expect_ok("Inf in v");
     }
-    OK(tarn_tensor_set(ctx, k, (size_t[]){1, 90, 1}, (double)NAN));
-    OK(tarn_tensor_set(ctx, q, (size_t[]){1, 50, 1}, (double)NAN));
-    for (int causal = 0; causal < 2; causal++) {
-        options.attention.causal = causal;
-        run();
-        expect_ok("NaN in q and k");
-    }
+}
+
+Test(equiv_report, a_negative_tolerance_is_refused)
+{
+    make_inputs((struct sizes){5, 5, 2, 2}, TARN_FLOAT32, 1, 0);
+    options.tol = -1;
+    cr_assert_eq(tarn_equiv(ctx, q, k, v, &options, &report), TARN_EINVAL);
+    cr_assert_str_eq(tarn_error(ctx), "equiv: tol is -1, expected 0 or more");
+    cr_assert_eq(tarn_gradcheck(ctx, "sim", q, k, v, NULL, -1, &report), TARN_EINVAL);
 }
 
 /* ---- What a report says ---------------------------------------------------------------- */

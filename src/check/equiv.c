@@ -335,6 +335,9 @@ tarn_status tarn_equiv(tarn_context *ctx, const tarn_tensor *q, const tarn_tenso
                            .v = v,
                            .options = options ? options : &defaults,
                            .report.ok = true};
+    if (c.options->tol < 0)
+        return tarn_fail(ctx, TARN_EINVAL, "equiv: tol is %g, expected 0 or more",
+                         c.options->tol);
     tarn_status status = compare_all(&c);
     tarn_tensor_free(c.S0);
     tarn_tensor_free(c.z0);

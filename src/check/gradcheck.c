@@ -307,6 +307,9 @@ tarn_status tarn_gradcheck(tarn_context *ctx, const char *form, const tarn_tenso
         return tarn_fail(
             ctx, TARN_EINVAL,
             "gradcheck: form is \"%s\", expected sim, assoc, prefix or rnn", form);
+    if (tol < 0)
+        return tarn_fail(ctx, TARN_EINVAL, "gradcheck: tol is %g, expected 0 or more",
+                         tol);
     struct check c = {.ctx = ctx,
                       .form = form_named(form),
                       .options = options ? *options : defaults,

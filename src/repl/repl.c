@@ -127,6 +127,13 @@ static void leave_echo(void)
     if (isatty(STDIN_FILENO)) fputc('\n', stderr);
 }
 
+/* Shows the error on top of the stack; who pipes input in learns of it from the status. */
+static void complain(struct tarn_session *session)
+{
+    session->failed = true;
+    tarn_show_error(session->L, session->color_errors);
+}
+
 /* Runs the compiled chunk on top of the stack and shows what it gives. */
 static void run(struct tarn_session *session, enum outcome outcome, const char *text)
 {
@@ -137,7 +144,7 @@ static void run(struct tarn_session *session, enum outcome outcome, const char *
     int status = tarn_protected_call(L, arguments, LUA_MULTRET);
     if (status == LUA_OK && lua_gettop(L) > base) status = show_results(L, base, text);
     if (status != LUA_OK && tarn_interrupted(session->ctx)) leave_echo();
-    if (status != LUA_OK) tarn_show_error(L, session->color_errors);
+    if (status != LUA_OK) complain(session);
     lua_settop(L, base);
 }
 
@@ -147,8 +154,7 @@ static void run_help(struct tarn_session *session, const char *topic)
     lua_State *L = session->L;
     tarn_session_push(L, "help");
     lua_pushstring(L, topic);
-    if (tarn_protected_call(L, 1, 0) != LUA_OK)
-        tarn_show_error(L, session->color_errors);
+    if (tarn_protected_call(L, 1, 0) != LUA_OK) complain(session);
 }
 
 /* ---- Reading ---- */
@@ -204,7 +210,7 @@ static void handle(struct tarn_session *session, const char *line)
     const char *text = lua_tostring(L, 1);
     tarn_edit_remember(session, text);
     if (outcome == WRONG)
-        tarn_show_error(L, session->color_errors);
+        complain(session);
     else
         run(session, outcome, text);
 }
@@ -236,5 +242,5 @@ bool tarn_repl(struct tarn_session *session)
         was_interrupted(session);
     }
     putchar('\n');
-    return true;
+    return isatty(STDIN_FILENO) || !session->failed;
 }

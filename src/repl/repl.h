@@ -4,7 +4,8 @@
 
 #include "repl/session.h"
 
-/* Reads, runs and shows until the input ends; true unless the prompt could not start. */
+/* Reads, runs and shows until the input ends; false if an input from a pipe or a file ended
+ * in an error. */
 bool tarn_repl(struct tarn_session *session);
 
 #endif

@@ -23,6 +23,7 @@ struct tarn_session {
     size_t fail_call; /* from this one on they fail (--enable-paranoid); 0: never */
     bool color_errors;
     bool prompting; /* ^C returns to a prompt */
+    bool failed;    /* an input at the prompt ended in an error */
     char *line;     /* what was read last at the prompt */
     char *history;  /* the file that keeps what was typed; NULL: none */
 };
