@@ -59,12 +59,14 @@ echo 'x = = 1' | script
 gives 1
 check "a syntax error names file and line" grep -q '^s.lua:1: ' err
 
-# ^C. The signal is sent when the script says that it runs.
+# ^C. The signal is sent when the script says that it runs. Its input is a pipe into which
+# nobody writes.
+mkfifo "$SCRATCH/silence"
 stopped() {
     # stopped CODE: true if ^C ends it with 130 and a message
     rm -f "$SCRATCH/ready"
-    sleep 20 2>/dev/null | timeout -k 5 20 "$TARN" -e 'assert(io.open("ready", "w")):close()' -e "$1" \
-        >out 2>err &
+    timeout -k 5 20 "$TARN" -e 'assert(io.open("ready", "w")):close()' -e "$1" \
+        <>"$SCRATCH/silence" >out 2>err &
     job=$!
     tries=0
     while test ! -f ready && test $tries -lt 100; do
