@@ -1,7 +1,7 @@
 /* test_context.c: status, messages, memory, interrupts, and the parallel loop. */
 #include "tensors.h"
 #include "core/parallel.h"
-#include <signal.h>
+#include <sched.h>
 
 TestSuite(context, .init = begin, .fini = end);
 
@@ -141,7 +141,8 @@ enum { ITEMS = 1000 };
 
 struct visits {
     atomic_int count[ITEMS];
-    size_t fail_from; /* these items and all after fail */
+    size_t fail_from; /* this item and all after fail */
+    size_t slow;      /* this one lets the others fail first */
     bool interrupt;   /* item 10 asks for a stop */
 };
 
@@ -151,6 +152,12 @@ static tarn_status visit(void *data, size_t i)
     atomic_fetch_add(&visits->count[i], 1);
     if (visits->interrupt && i == 10) tarn_interrupt(ctx);
     if (i < visits->fail_from) return TARN_OK;
+    /* Wait for the next item to have begun, if another thread can begin it. */
+    for (int yields = 0; i == visits->fail_from && yields < 10000; yields++) {
+        if (tarn_threads(ctx) == 1 || atomic_load(&visits->count[i + 1]) > 0) break;
+        sched_yield();
+    }
+    for (int yields = 0; i == visits->slow && yields < 100; yields++) sched_yield();
     return i == visits->fail_from ? TARN_EFORMAT : TARN_EIO;
 }
 
@@ -168,8 +175,8 @@ Test(parallel, visits_each_item_once, .init = begin, .fini = end)
 Test(parallel, returns_the_first_failure_whoever_is_faster, .init = begin, .fini = end)
 {
     for (int round = 0; round < 100; round++) {
-        struct visits visits = {.fail_from = 7};
-        OK(tarn_set_threads(ctx, 1 + round % 4));
+        struct visits visits = {.fail_from = 7, .slow = 7 + (size_t)round % 2};
+        OK(tarn_set_threads(ctx, 1 + round / 2 % 4));
         cr_assert_eq(tarn_parallel(ctx, "test", ITEMS, visit, &visits), TARN_EFORMAT);
         for (size_t i = 0; i <= 7; i++) cr_assert_eq(visits.count[i], 1);
         cr_assert_eq(visits.count[ITEMS - 1], 0);

@@ -239,7 +239,7 @@ Test(laws, the_number_of_threads_changes_no_bit)
 /* SHP-05, for one argument at a time: `view` is [n, n] in an unusual layout. */
 static void check_layout(tarn_tensor *view)
 {
-    tarn_tensor *copy = NULL, *other = randn(9, TARN_FLOAT32, 2, view->shape);
+    tarn_tensor *copy = NULL, *other = randn(9, view->dtype, 2, view->shape);
     OK(tarn_contiguous(ctx, view, &copy));
     cr_assert_not(tarn_tensor_is_contiguous(view));
     expect_same_results(view, other, 2, copy, other, 2);
@@ -249,11 +249,10 @@ static void check_layout(tarn_tensor *view)
     tarn_tensor_free(view);
 }
 
-Test(laws, a_view_gives_the_bits_of_its_copy)
+static void check_layouts(tarn_dtype dtype)
 {
     size_t n = 70;
-    tarn_tensor *t = randn(1, TARN_FLOAT32, SHAPE(2 * n, 2 * n)), *view = NULL,
-                *half = NULL;
+    tarn_tensor *t = randn(1, dtype, SHAPE(2 * n, 2 * n)), *view = NULL, *half = NULL;
     OK(tarn_narrow(ctx, t, 0, 0, n, 2, &half));    /* every second row */
     OK(tarn_narrow(ctx, half, 1, 5, n, 1, &view)); /* some columns */
     check_layout(view);
@@ -274,6 +273,12 @@ Test(laws, a_view_gives_the_bits_of_its_copy)
     tarn_tensor_free(left);
     tarn_tensor_free(half);
     tarn_tensor_free(t);
+}
+
+Test(laws, a_view_gives_the_bits_of_its_copy)
+{
+    check_layouts(TARN_FLOAT32);
+    check_layouts(TARN_FLOAT64);
 }
 
 /* ---- Response ------------------------------------------------------------------------- */

@@ -100,6 +100,8 @@ Test(reduce, the_first_of_equals_is_found_across_blocks)
     EXPECT(out, 150001);
     tarn_tensor_free(out);
     ((float *)t->data)[150003] = NAN;
+    ((float *)t->data)[150004] = NAN;
+    ((float *)t->data)[199999] = NAN;
     OK(tarn_reduce(ctx, TARN_ARGMIN, t, TARN_ALL, false, &out));
     EXPECT(out, 150003);
     tarn_tensor_free(out);
@@ -264,11 +266,13 @@ Test(reduce, norm_joins_blocks_of_any_size)
     OK(tarn_reduce(ctx, TARN_NORM, t, 0, false, &out));
     cr_assert(fabs(nth(out, 0) - 5e200) <= 4 * 0x1p-52 * 5e200);
     tarn_tensor_free(out);
-    ((double *)t->data)[5] = INFINITY;
-    ((double *)t->data)[131072] = NAN; /* Inf + NaN is NaN, though hypot says Inf */
-    OK(tarn_reduce(ctx, TARN_NORM, t, 0, false, &out));
-    EXPECT(out, NAN);
-    tarn_tensor_free(out);
+    for (int order = 0; order < 2; order++) {
+        ((double *)t->data)[order == 0 ? 5 : 131072] = INFINITY;
+        ((double *)t->data)[order == 0 ? 131072 : 5] = NAN;
+        OK(tarn_reduce(ctx, TARN_NORM, t, 0, false, &out));
+        EXPECT(out, NAN); /* as Inf + NaN is, though hypot says Inf */
+        tarn_tensor_free(out);
+    }
     tarn_tensor_free(t);
 }
 
@@ -321,6 +325,19 @@ Test(reduce, softmax_of_only_minus_infinity_is_nan)
     EXPECT(out, NAN, NAN);
     tarn_tensor_free(out);
     tarn_tensor_free(t);
+}
+
+/* The largest stands in the first of two blocks: exp(1000) would be Inf. */
+Test(reduce, softmax_finds_the_largest_of_all_blocks)
+{
+    tarn_tensor *t = make(TARN_FLOAT64, SHAPE(70000), NULL), *out = NULL;
+    OK(tarn_fill(ctx, t, 0));
+    ((double *)t->data)[3] = 1000;
+    OK(tarn_softmax(ctx, t, 0, &out));
+    for (size_t i = 0; i < 70000; i++)
+        cr_assert_eq(((double *)out->data)[i], i == 3 ? 1 : 0);
+    tarn_tensor_free(t);
+    tarn_tensor_free(out);
 }
 
 Test(reduce, cumsum_keeps_each_partial_sum)

@@ -116,9 +116,13 @@ static tarn_status broadcast_batch(tarn_context *ctx, struct product *p)
 static tarn_status plan(tarn_context *ctx, const tarn_tensor *a, const tarn_tensor *b,
                         struct product *p, int *rank, size_t *shape)
 {
-    p->a = as_matrices(a, true);
-    p->b = as_matrices(b, false);
-    if (a->rank == 0 || b->rank == 0 || p->a.columns != p->b.rows)
+    bool fits = a->rank > 0 && b->rank > 0;
+    if (fits) {
+        p->a = as_matrices(a, true);
+        p->b = as_matrices(b, false);
+        fits = p->a.columns == p->b.rows;
+    }
+    if (!fits)
         return tarn_fail(
             ctx, TARN_ESHAPE,
             "mm: operands are %s and %s, expected [.., n, k] and [.., k, m], "
