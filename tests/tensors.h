@@ -1,7 +1,7 @@
 /* tensors.h: what the tests of the core share: a context, tensors by their values.
  *
- * Every test gets a fresh context, and ends with the check that nothing is left in it. A
- * failed call ends the test with tarn's own message. */
+ * Every test gets a fresh context, and ends with the check that nothing is left in it.
+ * A failed call ends the test with tarn's own message. */
 #ifndef TARN_TESTS_TENSORS_H
 #define TARN_TESTS_TENSORS_H
 

@@ -5,7 +5,7 @@
 
 TestSuite(context, .init = begin, .fini = end);
 
-/* ---- Messages ----------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------- */
 
 Test(context, has_no_message_at_first)
 {
@@ -52,7 +52,7 @@ Test(context, threads_are_1_to_1024)
     cr_assert_eq(tarn_threads(ctx), 3);
 }
 
-/* ---- Memory ------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------- */
 
 Test(context, product_tells_overflow)
 {
@@ -114,7 +114,7 @@ Test(context, the_nth_allocation_fails_and_fresh_memory_is_nan)
 }
 #endif
 
-/* ---- Interrupts --------------------------------------------------------------------- */
+/* ---- Interrupts ------------------------------------------------------------------ */
 
 Test(context, a_request_to_stop_stands_until_taken_back)
 {
@@ -135,7 +135,7 @@ Test(context, seed_restarts_the_stream)
     cr_assert(ctx->seed == 6 && ctx->drawn == 0);
 }
 
-/* ---- The parallel loop -------------------------------------------------------------- */
+/* ---- The parallel loop ----------------------------------------------------------- */
 
 enum { ITEMS = 1000 };
 

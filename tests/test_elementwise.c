@@ -1,9 +1,10 @@
-/* test_elementwise.c: functions of each element, arithmetic with broadcasting, where. */
+/* test_elementwise.c: functions of each element, arithmetic with broadcasting,
+ * where. */
 #include "tensors.h"
 
 TestSuite(elementwise, .init = begin, .fini = end);
 
-/* ---- The oracle: each operation on two doubles ---------------------------------------- */
+/* ---- The oracle: each operation on two doubles ----------------------------------- */
 
 static double unary_of(tarn_unary_op op, double x)
 {
@@ -47,8 +48,8 @@ static const double values[] = {0,     1,        -1,    2,         0.5,  -3.25,
                                 3,     INFINITY, -2,    -INFINITY, 1e-5, 19};
 enum { VALUES = sizeof values / sizeof *values };
 
-/* The oracle is rounded to the type after the function, which itself may be off by a few
- * units in the last place in either: 4 eps. */
+/* The oracle is rounded to the type after the function, which itself may be off by a
+ * few units in the last place in either: 4 eps. */
 static double tolerance(tarn_dtype dtype)
 {
     return dtype == TARN_FLOAT32 ? 4 * 0x1p-23 : 4 * 0x1p-52;
@@ -115,8 +116,9 @@ Test(elementwise, arithmetic_agrees_with_the_formulas_in_every_pair_of_types)
 {
     for (int types = 0; types < 4; types++)
         for (tarn_binary_op op = TARN_ADD; op <= TARN_GE; op++) {
-            tarn_tensor *a = make(types & 1, SHAPE(VALUES, 1), values);
-            tarn_tensor *b = make(types >> 1, SHAPE(VALUES), values), *out = NULL;
+            tarn_tensor *a = make((tarn_dtype)(types & 1), SHAPE(VALUES, 1), values);
+            tarn_tensor *b = make((tarn_dtype)(types >> 1), SHAPE(VALUES), values),
+                        *out = NULL;
             OK(tarn_binary(ctx, op, a, b, &out));
             expect_shape(out, SHAPE(VALUES, VALUES));
             cr_assert_eq(out->dtype, types > 0 ? TARN_FLOAT64 : TARN_FLOAT32);
@@ -159,7 +161,8 @@ Test(elementwise, a_number_is_rounded_to_the_tensors_type)
     tarn_tensor_free(out);
 }
 
-/* Shapes a, b and out, each of rank 4 (with ones); checked against one index at a time. */
+/* Shapes a, b and out, each of rank 4 (with ones); checked against one index at a
+ * time. */
 static void check_broadcast(const size_t *shape_a, const size_t *shape_b)
 {
     tarn_tensor *a = make(TARN_FLOAT64, 4, shape_a, NULL);
@@ -237,7 +240,7 @@ Test(elementwise, errors_name_the_operation_and_both_shapes)
     tarn_tensor_free(b);
 }
 
-/* ---- where -------------------------------------------------------------------------- */
+/* ---- where ----------------------------------------------------------------------- */
 
 Test(elementwise, where_takes_a_where_the_mask_is_not_zero)
 {

@@ -1,7 +1,7 @@
 /* test_laws.c: what holds for every operation of the core, whatever it computes.
  *
- * - An interrupt or a failed allocation is an error, leaves the output alone, and nothing
- *   leaks (the end of each test checks that).
+ * - An interrupt or a failed allocation is an error, leaves the output alone, and
+ *   nothing leaks (the end of each test checks that).
  * - The number of threads and the layout of the arguments do not change a bit.
  *
  * Each operation is a function of one or two tensors [n, n]. */
@@ -136,7 +136,7 @@ static const struct {
     {"random", drawn}};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-/* ---- Errors --------------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------- */
 
 Test(laws, an_interrupt_is_an_error_that_leaves_nothing_behind)
 {
@@ -206,7 +206,7 @@ Test(laws, every_element_of_an_output_is_written)
 }
 #endif
 
-/* ---- What must not matter ------------------------------------------------------------- */
+/* ---- What must not matter -------------------------------------------------------- */
 
 static void expect_same_results(const tarn_tensor *a1, const tarn_tensor *b1,
                                 int threads1, const tarn_tensor *a2,
@@ -281,7 +281,7 @@ Test(laws, a_view_gives_the_bits_of_its_copy)
     check_layouts(TARN_FLOAT64);
 }
 
-/* ---- Response ------------------------------------------------------------------------- */
+/* ---- Response -------------------------------------------------------------------- */
 
 static void on_alarm(int signal)
 {

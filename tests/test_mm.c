@@ -3,8 +3,9 @@
 
 TestSuite(mm, .init = begin, .fini = end);
 
-/* Checks out = a b for matrices. Each element is a sum of k products of numbers of size 1:
- * it may be off by eps k times the sum of their magnitudes, in whatever order it is taken. */
+/* Checks out = a b for matrices. Each element is a sum of k products of numbers of
+ * size 1: it may be off by eps k times the sum of their magnitudes, in whatever order
+ * it is taken. */
 static void check_matrices(const tarn_tensor *a, const tarn_tensor *b,
                            const tarn_tensor *out)
 {
@@ -36,8 +37,10 @@ Test(mm, agrees_with_the_triple_sum_at_every_edge_of_the_tiles)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int types = 0; types < 4; types++) {
             const size_t *size = sizes[s];
-            tarn_tensor *a = randn(1, types & 1, SHAPE(size[0], size[1]));
-            tarn_tensor *b = randn(2, types >> 1, SHAPE(size[1], size[2])), *out = NULL;
+            tarn_tensor *a = randn(1, (tarn_dtype)(types & 1), SHAPE(size[0], size[1]));
+            tarn_tensor *b =
+                            randn(2, (tarn_dtype)(types >> 1), SHAPE(size[1], size[2])),
+                        *out = NULL;
             OK(tarn_mm(ctx, a, b, &out));
             cr_assert_eq(out->dtype, types > 0 ? TARN_FLOAT64 : TARN_FLOAT32);
             check_matrices(a, b, out);
@@ -158,7 +161,8 @@ Test(mm, a_sum_of_no_products_is_zero_and_empty_outputs_are_empty)
     }
 }
 
-/* NUM-15: 0 times NaN is NaN, 0 times Inf is NaN; no zero is skipped, no neighbour hurt. */
+/* NUM-15: 0 times NaN is NaN, 0 times Inf is NaN; no zero is skipped, no neighbour
+ * hurt. */
 Test(mm, nan_and_inf_go_where_mathematics_sends_them)
 {
     tarn_tensor *a = make(TARN_FLOAT32, SHAPE(2, 2), (double[]){0, 1, 2, 3});

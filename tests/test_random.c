@@ -32,7 +32,8 @@ static tarn_tensor *draw(tarn_distribution distribution, const uint64_t *seed,
     return t;
 }
 
-/* Element 2b is made of the first two words of block b, element 2b + 1 of the others. */
+/* Element 2b is made of the first two words of block b, element 2b + 1 of the
+ * others. */
 Test(random, element_i_is_made_from_block_i_over_2)
 {
     const uint64_t seed = 0x123456789abcdef0;
@@ -60,8 +61,8 @@ Test(random, float32_is_the_rounded_float64)
     }
 }
 
-/* Whatever is asked for beside it, an element is the same: of a longer tensor, of another
- * shape, on any number of threads. */
+/* Whatever is asked for beside it, an element is the same: of a longer tensor, of
+ * another shape, on any number of threads. */
 Test(random, an_element_depends_on_seed_and_position_only)
 {
     const uint64_t seed = 11;
@@ -123,8 +124,8 @@ Test(random, an_error_leaves_the_stream_where_it_was)
     cr_assert_null(t);
 }
 
-/* 2^20 numbers: the mean of x and of x^2 is off by more than 5 standard errors once in a
- * million seeds, and this seed is fixed. */
+/* 2^20 numbers: the mean of x and of x^2 is off by more than 5 standard errors once in
+ * a million seeds, and this seed is fixed. */
 static void expect_moments(tarn_distribution kind, double mean, double square,
                            double spread, double spread_of_square)
 {

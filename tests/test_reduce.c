@@ -3,7 +3,7 @@
 
 TestSuite(reduce, .init = begin, .fini = end);
 
-/* ---- The oracle: one slice as a list of long doubles ---------------------------------- */
+/* ---- The oracle: one slice as a list of long doubles ----------------------------- */
 
 static double fold_of(tarn_reduce_op op, const double *x, size_t n)
 {
@@ -28,7 +28,8 @@ static double fold_of(tarn_reduce_op op, const double *x, size_t n)
     return NAN;
 }
 
-/* Copies slice number i along dim, counted in row-major order of the other dimensions. */
+/* Copies slice number i along dim, counted in row-major order of the other
+ * dimensions. */
 static void slice_of(const tarn_tensor *t, int dim, size_t i, double *x)
 {
     size_t inner = 1, n = t->shape[dim];
@@ -37,9 +38,9 @@ static void slice_of(const tarn_tensor *t, int dim, size_t i, double *x)
         x[j] = nth(t, (i / inner * n + j) * inner + i % inner);
 }
 
-/* A sum is off by at most eps of double times its length times the sum of magnitudes, and
- * is then rounded to the type: numbers of size 1 give an error of 2 n eps(double), and half
- * an eps of the type relative to the result. */
+/* A sum is off by at most eps of double times its length times the sum of magnitudes,
+ * and is then rounded to the type: numbers of size 1 give an error of 2 n eps(double),
+ * and half an eps of the type relative to the result. */
 static void check_reduction(tarn_reduce_op op, const tarn_tensor *t, int dim)
 {
     size_t n = t->shape[dim];
@@ -212,7 +213,7 @@ Test(reduce, of_nothing_is_the_neutral_element_or_refused)
     tarn_tensor_free(t);
 }
 
-/* ---- Precision ------------------------------------------------------------------------ */
+/* ---- Precision ------------------------------------------------------------------- */
 
 /* In float32 the sum would stand still at 2^24. */
 Test(reduce, float32_is_summed_in_double)
@@ -276,10 +277,10 @@ Test(reduce, norm_joins_blocks_of_any_size)
     tarn_tensor_free(t);
 }
 
-/* ---- softmax and cumsum --------------------------------------------------------------- */
+/* ---- softmax and cumsum ---------------------------------------------------------- */
 
-/* Each weight is off by the rounding of exp (2 eps), of x - max (|x| < 5, so 5 eps), and of
- * the quotient. */
+/* Each weight is off by the rounding of exp (2 eps), of x - max (|x| < 5, so 5 eps), and
+ * of the quotient. */
 Test(reduce, softmax_agrees_with_the_quotient)
 {
     const size_t shapes[][3] = {{1, 1, 1}, {3, 4, 5}, {2, 70, 3}, {1, 1, 66000}};

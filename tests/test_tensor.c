@@ -144,8 +144,8 @@ Test(tensor, copy_of_its_own_transpose_and_mirror)
 
 Test(tensor, copy_into_a_repeated_element_leaves_the_last)
 {
-    /* Were blocks copied side by side, the last one, of one element, would be done before
-     * the full one in front of it. */
+    /* Were blocks copied side by side, the last one, of one element, would be done
+     * before the full one in front of it. */
     size_t n = ((size_t)1 << 22) + 1;
     tarn_tensor *one = make(TARN_FLOAT32, SHAPE(1), NULL), *wide = NULL;
     tarn_tensor *values = make(TARN_FLOAT32, 1, &n, NULL);

@@ -75,7 +75,7 @@ Test(view, permute_moves_dimensions)
     tarn_tensor_free(t);
 }
 
-/* ---- reshape ------------------------------------------------------------------------ */
+/* ---- reshape --------------------------------------------------------------------- */
 
 /* REP-13: reading on from the column's first element would give [2, 3]. */
 Test(view, reshape_of_a_column_is_the_column)
@@ -160,7 +160,7 @@ Test(view, a_number_reshapes_to_ones_and_back)
     tarn_tensor_free(back);
 }
 
-/* ---- expand ------------------------------------------------------------------------- */
+/* ---- expand ---------------------------------------------------------------------- */
 
 Test(view, expand_repeats_ones_and_leading_dimensions)
 {

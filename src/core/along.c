@@ -1,8 +1,8 @@
 /* along.c: softmax and cumsum, which keep the shape but work along one dimension.
  *
- * A slab is TARN_COLUMNS slices at most, worked on by one thread from end to end, because
- * each number needs what came before it (cumsum) or all of its slice (softmax). Every
- * TARN_ROWS rows the interrupt flag is looked at. */
+ * A slab is TARN_COLUMNS slices at most, worked on by one thread from end to end,
+ * because each number needs what came before it (cumsum) or all of its slice
+ * (softmax). Every TARN_ROWS rows the interrupt flag is looked at. */
 #include "core/kernels.h"
 #include <math.h>
 
@@ -51,8 +51,8 @@ static void find_max(const struct along *a, const struct tarn_slab *in, double *
     }
 }
 
-/* exp(x_i - max) / sum_j exp(x_j - max): the largest exponent is 0, so nothing overflows
- * and the sum is at least 1. */
+/* exp(x_i - max) / sum_j exp(x_j - max): the largest exponent is 0, so nothing
+ * overflows and the sum is at least 1. */
 static tarn_status softmax_slab(const struct along *a, const struct tarn_slab *in,
                                 const struct tarn_slab *out)
 {

@@ -14,7 +14,7 @@ static tarn_tensor borrow(const tarn_tensor *t, int dim, size_t start, size_t le
     return view;
 }
 
-/* ---- cat ---------------------------------------------------------------------------- */
+/* ---- cat ------------------------------------------------------------------------- */
 
 static bool fits(const tarn_tensor *a, const tarn_tensor *b, int dim)
 {
@@ -68,7 +68,7 @@ tarn_status tarn_cat(tarn_context *ctx, const tarn_tensor *const *parts, size_t 
     return tarn_deliver(status, fresh, out);
 }
 
-/* ---- index -------------------------------------------------------------------------- */
+/* ---- index ----------------------------------------------------------------------- */
 
 static tarn_status check_positions(tarn_context *ctx, const tarn_tensor *t, int dim,
                                    const size_t *positions, size_t count)

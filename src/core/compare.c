@@ -1,8 +1,8 @@
 /* compare.c: how far two tensors are apart, and whether that is near enough.
  *
- * Both are compared as double, whatever their types: a stretch at a time is converted into
- * a small buffer, so nothing of the size of the tensors is allocated. Each block of the
- * walk keeps its own result; the results are joined in order. */
+ * Both are compared as double, whatever their types: a stretch at a time is converted
+ * into a small buffer, so nothing of the size of the tensors is allocated. Each block
+ * of the walk keeps its own result; the results are joined in order. */
 #include "core/kernels.h"
 #include <math.h>
 
@@ -63,7 +63,7 @@ static tarn_status begin(tarn_context *ctx, const char *function, const tarn_ten
     return TARN_OK;
 }
 
-/* ---- maxdiff ------------------------------------------------------------------------ */
+/* ---- maxdiff --------------------------------------------------------------------- */
 
 static double difference(double a, double b)
 {
@@ -112,7 +112,7 @@ tarn_status tarn_maxdiff(tarn_context *ctx, const tarn_tensor *a, const tarn_ten
     return TARN_OK;
 }
 
-/* ---- allclose ----------------------------------------------------------------------- */
+/* ---- allclose -------------------------------------------------------------------- */
 
 /* Infinities are compared for equality: rtol times one would allow anything. */
 static bool is_close(double a, double b, double rtol, double atol)

@@ -1,17 +1,17 @@
 /* context.c: status, messages, interrupts and memory. Appendix on the library's core.
  *
  * - Nothing here is global: two contexts know nothing of each other.
- * - tarn_alloc is the one way to memory. In front of each block lies a header that tells
- *   its context and size, so that tarn_release can count it out again:
+ * - tarn_alloc is the one way to memory. In front of each block lies a header that
+ *   tells its context and size, so that tarn_release can count it out again:
  *
  *       | header, 64 bytes | what the caller asked for |
  *                          ^ aligned to 64: a cache line, and any vector of the machine
  *
  *   The end is not padded: a sanitizer sees the first byte that is read too far.
- * - Built with --enable-paranoid, fresh memory is filled with bytes 0xff, which is NaN in
- *   both element types, and one allocation can be made to fail: the n-th after
- *   tarn_fail_alloc_at(n), or with the environment variable TARN_FAIL_AT=n the n-th after
- *   the context was made. A test that walks n upwards visits every error path. */
+ * - Built with --enable-paranoid, fresh memory is filled with bytes 0xff, which is NaN
+ *   in both element types, and one allocation can be made to fail: the n-th after
+ *   tarn_fail_alloc_at(n), or with TARN_FAIL_AT=n in the environment the n-th after the
+ *   context was made. A test that walks n upwards visits every error path. */
 #include "core/context.h"
 #include "core/parallel.h"
 #include <stdalign.h>
@@ -23,7 +23,7 @@
 /* Beyond this many threads the system, not tarn, would end the program. */
 enum { MAX_THREADS = 1024 };
 
-/* ---- Memory ----------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------- */
 
 struct block {
     alignas(64) tarn_context *ctx;
@@ -131,7 +131,7 @@ void tarn_on_pressure(tarn_context *ctx, void (*collect)(void *), void *data)
     ctx->collect_data = data;
 }
 
-/* ---- Contexts ---------------------------------------------------------------------- */
+/* ---- Contexts -------------------------------------------------------------------- */
 
 tarn_status tarn_context_new(tarn_context **ctx)
 {
@@ -173,7 +173,7 @@ void tarn_seed(tarn_context *ctx, uint64_t seed)
     ctx->drawn = 0;
 }
 
-/* ---- Errors ------------------------------------------------------------------------ */
+/* ---- Errors ---------------------------------------------------------------------- */
 
 tarn_status tarn_fail(tarn_context *ctx, tarn_status status, const char *format, ...)
 {
@@ -219,7 +219,7 @@ const char *tarn_version(void)
     return PACKAGE_VERSION;
 }
 
-/* ---- Interrupts -------------------------------------------------------------------- */
+/* ---- Interrupts ------------------------------------------------------------------ */
 
 void tarn_interrupt(tarn_context *ctx)
 {

@@ -1,7 +1,8 @@
 /* context.h: what lasts between calls, and how an error is said. Internal.
  *
- * - Every function that can fail takes a context, returns a tarn_status and, if it fails,
- *   has called tarn_fail once with a message "function: argument is X, expected Y".
+ * - Every function that can fail takes a context, returns a tarn_status and, if it
+ *   fails, has called tarn_fail once with a message such as "function: argument is X,
+ *   expected Y".
  * - All memory of the library comes from tarn_alloc and goes through tarn_release: one
  *   place that checks for overflow, counts bytes, asks for memory back under pressure,
  *   and (--enable-paranoid) fails at the n-th call or fills fresh memory with NaN. */
@@ -21,22 +22,22 @@ struct tarn_context {
     atomic_bool interrupted;
     int threads;
     uint64_t seed;
-    uint64_t drawn;       /* random blocks used of the session's stream */
-    atomic_size_t bytes;  /* held by live tensors and states */
+    uint64_t drawn;      /* random blocks used of the session's stream */
+    atomic_size_t bytes; /* held by live tensors and states */
     void (*collect)(void *);
     void *collect_data;
     char message[1024];
 };
 
-/* Formats the message of ctx and returns `status`, so that one can `return tarn_fail(..)`. */
+/* Formats the message of ctx and returns `status`: one can write return tarn_fail(..). */
 tarn_status tarn_fail(tarn_context *ctx, tarn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Fails with TARN_EINTR if a stop was asked for; `function` is named in the message. */
 tarn_status tarn_poll(tarn_context *ctx, const char *function);
 
-/* Allocates count * size bytes aligned to 64, zero bytes included (never NULL on success).
- * On failure NULL, with the message set; the caller returns TARN_ENOMEM. */
+/* Allocates count * size bytes aligned to 64, zero bytes included (never NULL on
+ * success). On failure NULL, with the message set; the caller returns TARN_ENOMEM. */
 void *tarn_alloc(tarn_context *ctx, size_t count, size_t size);
 void tarn_release(void *memory);
 
@@ -44,7 +45,7 @@ void tarn_release(void *memory);
 bool tarn_product(size_t a, size_t b, size_t *product);
 
 #ifdef TARN_PARANOID
-/* Lets the n-th allocation from now fail (0: none); see also TARN_FAIL_AT in context.c. */
+/* Lets the n-th allocation from now fail (0: none); see context.c for TARN_FAIL_AT. */
 void tarn_fail_alloc_at(size_t n);
 #endif
 

@@ -1,7 +1,7 @@
 /* copy.c: filling, copying and converting.
  *
- * Source and target of a copy may share a storage. If their elements might lie in the same
- * bytes, the source is copied aside first. */
+ * Source and target of a copy may share a storage. If their elements might lie in the
+ * same bytes, the source is copied aside first. */
 #include "core/kernels.h"
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* elementwise.c: functions of each element, arithmetic with broadcasting, where.
  *
- * The operands are brought to one type, a fresh output gets the shape that they broadcast
- * to, and a walk hands stretches of all of them to the kernel of the operation. */
+ * The operands are brought to one type, a fresh output gets the shape that they
+ * broadcast to, and a walk hands stretches of all of them to the kernel of the
+ * operation. */
 #include "core/kernels.h"
 
 static const char *const unary_names[] = {
@@ -109,7 +110,7 @@ tarn_status tarn_binary_number(tarn_context *ctx, tarn_binary_op op,
     return tarn_deliver(status, fresh, out);
 }
 
-/* ---- where -------------------------------------------------------------------------- */
+/* ---- where ----------------------------------------------------------------------- */
 
 static tarn_status where_shape(tarn_context *ctx, const tarn_tensor *mask,
                                const tarn_tensor *a, const tarn_tensor *b, int *rank,

@@ -1,12 +1,13 @@
-/* folds.c: sums, extremes, norms and softmax along one dimension. Compiled for float and
- * for double.
+/* folds.c: sums, extremes, norms and softmax along one dimension. Compiled for float
+ * and for double.
  *
  * - Everything is accumulated in double.
- * - Row j of a column goes to lane j mod 8, and the lanes are joined in a fixed tree. So
- *   eight additions can run side by side, errors grow with n / 8, and the result depends
- *   neither on the layout of the slab nor on which of the two loop orders reads it.
- * - The orders: a slab whose columns lie closer together than its rows is read row by row,
- *   any other column by column. */
+ * - Row j of a column goes to lane j mod 8, and the lanes are joined in a fixed tree.
+ *   So eight additions can run side by side, errors grow with n / 8, and the result
+ *   depends neither on the layout of the slab nor on which of the two loop orders
+ *   reads it.
+ * - The orders: a slab whose columns lie closer together than its rows is read row by
+ *   row, any other column by column. */
 #include "core/kernels.h"
 #include "core/real.h"
 
@@ -14,7 +15,7 @@
 
 enum { LANES = 8 };
 
-/* ---- Folding ------------------------------------------------------------------------ */
+/* ---- Folding --------------------------------------------------------------------- */
 
 /* How a number is taken in, after `scale` has been applied if the fold has one, and how
  * two lanes are joined. */
@@ -85,7 +86,7 @@ FORCE_INLINE void fold(const struct tarn_slab *s, double start, take_function *t
                                join, scale[c]);
 }
 
-/* ---- Sum, maximum, minimum ---------------------------------------------------------- */
+/* ---- Sum, maximum, minimum ------------------------------------------------------- */
 
 static const double no_scale[TARN_COLUMNS];
 
@@ -99,7 +100,7 @@ FORCE_INLINE double add_number(double sum, real x, double scale)
     return sum + (double)x;
 }
 
-/* Once NaN, always NaN: the first test is false then, and the second looks at x alone. */
+/* Once NaN, always NaN: the first test is false then, the second looks at x alone. */
 FORCE_INLINE double larger(double a, double x)
 {
     return ((x > a) | (x != x)) ? x : a;
@@ -137,7 +138,7 @@ static void min(const struct tarn_slab *s, double *value, size_t *place)
     fold(s, HUGE_VAL, take_smaller, smaller, no_scale, value);
 }
 
-/* ---- Positions ---------------------------------------------------------------------- */
+/* ---- Positions ------------------------------------------------------------------- */
 
 /* Looks at one row of one column; the first of equals stays, and the first NaN wins. */
 FORCE_INLINE void consider(double x, size_t j, double sign, double *value,
@@ -180,7 +181,7 @@ static void argmin(const struct tarn_slab *s, double *value, size_t *place)
     find(s, -1, value, place);
 }
 
-/* ---- Norm --------------------------------------------------------------------------- */
+/* ---- Norm ------------------------------------------------------------------------ */
 
 FORCE_INLINE double take_larger_magnitude(double best, real x, double scale)
 {
@@ -193,9 +194,10 @@ FORCE_INLINE double add_square(double sum_of_squares, real x, double scale)
     return sum_of_squares + y * y;
 }
 
-/* A power of two that brings a column's squares, and the sum of TARN_ROWS of them, into
- * range. Between 2^-500 and 2^500 they are in range already; what is smaller than 2^-500
- * beside a larger number does not count. Squares of float32 never leave the range. */
+/* A power of two that brings a column's squares, and the sum of TARN_ROWS of them,
+ * into range. Between 2^-500 and 2^500 they are in range already; what is smaller than
+ * 2^-500 beside a larger number does not count. Squares of float32 never leave the
+ * range. */
 static double norm_scale(double largest)
 {
     if (largest > 0x1p500) return 0x1p-600;
@@ -216,7 +218,7 @@ static void norm(const struct tarn_slab *s, double *value, size_t *place)
     for (size_t c = 0; c < s->columns; c++) value[c] = sqrt(value[c]) / scale[c];
 }
 
-/* ---- Partial sums and softmax ------------------------------------------------------- */
+/* ---- Partial sums and softmax ---------------------------------------------------- */
 
 /* Takes one number of a column in; what it returns goes out. */
 typedef real pass_function(real x, double *sum, double max);

@@ -8,7 +8,7 @@
 
 #define FORCE_INLINE static inline __attribute__((always_inline))
 
-/* ---- Copies ------------------------------------------------------------------------- */
+/* ---- Copies ---------------------------------------------------------------------- */
 
 static void to_float32(const struct tarn_stretch *s)
 {
@@ -32,7 +32,7 @@ static void to_float64(const struct tarn_stretch *s)
             out[(ptrdiff_t)i * s->step[0]] = (double)in[(ptrdiff_t)i * s->step[1]];
 }
 
-/* ---- One operand -------------------------------------------------------------------- */
+/* ---- One operand ----------------------------------------------------------------- */
 
 FORCE_INLINE void map1(const struct tarn_stretch *s, real (*f)(real))
 {
@@ -122,7 +122,7 @@ static void map_elu(const struct tarn_stretch *s)
     map1(s, elu);
 }
 
-/* ---- Two operands ------------------------------------------------------------------- */
+/* ---- Two operands ---------------------------------------------------------------- */
 
 /* The dense cases first: two vectors, or a vector and one repeated number. */
 FORCE_INLINE void map2(const struct tarn_stretch *s, real (*f)(real, real))
@@ -245,7 +245,7 @@ static void map_greater_or_equal(const struct tarn_stretch *s)
     map2(s, greater_or_equal);
 }
 
-/* ---- Three operands ----------------------------------------------------------------- */
+/* ---- Three operands -------------------------------------------------------------- */
 
 static void where(const struct tarn_stretch *s)
 {

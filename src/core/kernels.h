@@ -7,7 +7,7 @@
 
 #include "core/walk.h"
 
-/* ---- kernels.c: element by element -------------------------------------------------- */
+/* ---- kernels.c: element by element ----------------------------------------------- */
 
 struct tarn_kernels {
     tarn_kernel *to[2]; /* by tarn_dtype: copies and converts to that type */
@@ -16,7 +16,7 @@ struct tarn_kernels {
     tarn_kernel *where; /* out, mask, a, b */
 };
 
-/* ---- folds.c: along one dimension --------------------------------------------------- */
+/* ---- folds.c: along one dimension ------------------------------------------------ */
 
 /* Outputs that are folded side by side, so that both directions of a matrix are read in
  * the order of memory; and rows between two looks at the interrupt flag. */
@@ -31,7 +31,7 @@ struct tarn_slab {
 
 struct tarn_folds {
     /* By tarn_reduce_op: one result for each column, for mean the sum. `place` gets the
-     * row of argmax and argmin, whose value is in `value`; max, min: n is at least 1. */
+     * row of argmax and argmin, whose value is in `value`; max, min: n > 0. */
     void (*fold[TARN_NORM + 1])(const struct tarn_slab *in, double *value,
                                 size_t *place);
     /* Partial sums; `sum` holds what came before the slab, and after it. */
@@ -43,7 +43,7 @@ struct tarn_folds {
     void (*divide)(const struct tarn_slab *out, double *sum);
 };
 
-/* ---- tile.c: matrix products -------------------------------------------------------- */
+/* ---- tile.c: matrix products ----------------------------------------------------- */
 
 /* A piece of a product: out [n, m] = a [n, k] b [k, m], n at most TARN_TILE_ROWS, any
  * strides, out's columns adjacent. */

@@ -1,7 +1,8 @@
 /* mm.c: products of matrices, batched and broadcast.
  *
- * The output is cut into pieces of ROWS by COLUMNS, always the same ones, and each piece is
- * one item of the parallel loop. Operands are read in place under any strides. */
+ * The output is cut into pieces of ROWS by COLUMNS, always the same ones, and each
+ * piece is one item of the parallel loop. Operands are read in place under any
+ * strides. */
 #include "core/kernels.h"
 #include "core/parallel.h"
 
@@ -45,7 +46,7 @@ static struct operand as_matrices(const tarn_tensor *t, bool is_left)
     return o;
 }
 
-/* ---- One piece ---------------------------------------------------------------------- */
+/* ---- One piece ------------------------------------------------------------------- */
 
 static size_t pieces(size_t extent, size_t piece)
 {
@@ -95,7 +96,7 @@ static tarn_status multiply_piece(void *data, size_t item)
     return tarn_tiles_of(p->out->dtype)->multiply(p->ctx, &piece);
 }
 
-/* ---- The whole product -------------------------------------------------------------- */
+/* ---- The whole product ----------------------------------------------------------- */
 
 /* Fills in the batch that both operands broadcast to. */
 static tarn_status broadcast_batch(tarn_context *ctx, struct product *p)
@@ -111,8 +112,8 @@ static tarn_status broadcast_batch(tarn_context *ctx, struct product *p)
     return TARN_OK;
 }
 
-/* Checks the shapes and gives that of the output: the batch, then rows and columns as far
- * as they are not the extra dimension of a vector. */
+/* Checks the shapes and gives that of the output: the batch, then rows and columns as
+ * far as they are not the extra dimension of a vector. */
 static tarn_status plan(tarn_context *ctx, const tarn_tensor *a, const tarn_tensor *b,
                         struct product *p, int *rank, size_t *shape)
 {

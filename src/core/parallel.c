@@ -1,10 +1,10 @@
 /* parallel.c: one loop over independent items, on the threads of the context.
  *
- * - A counter hands items out in order, so an item below a failed one has been handed out
- *   before it. Skipping only what lies above the lowest failure makes the status that is
- *   returned independent of timing: it is that of the first item that fails.
- * - A loop of OpenMP's own would go through all the items that are left after a failure,
- *   which takes for ever in a view that repeats one element 2^60 times.
+ * - A counter hands items out in order, so an item below a failed one has been handed
+ *   out before it. Skipping only what lies above the lowest failure makes the status
+ *   that is returned independent of timing: it is that of the first item that fails.
+ * - A loop of OpenMP's own would go through all the items that are left after a
+ *   failure, which takes for ever in a view that repeats one element 2^60 times.
  * - Without OpenMP, and where one thread is enough, this is a plain loop. */
 #include "core/parallel.h"
 #ifdef _OPENMP

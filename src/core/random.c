@@ -1,19 +1,20 @@
 /* random.c: random numbers from a counter. Philox 4x32-10, Salmon et al., SC 2011.
  *
- * The generator has no state: block b of a seed is a scrambling of b under the seed, so
- * every thread and every device can make its own part. A block is four words of 32 bits,
- * two words make a double in [0, 1), and two of these make two normal numbers. So
+ * The generator has no state: block b of a seed is a scrambling of b under the seed,
+ * so every thread and every device can make its own part. A block is four words of 32
+ * bits, two words make a double in [0, 1), two of these two normal numbers. So
  *
  *     elements 2b and 2b + 1 come from block b, for both distributions and both types
  *
- * The session's stream is that of the session's seed, begun where the last call ended. */
+ * The session's stream is that of the session's seed, begun where the last call
+ * ended. */
 #include "core/random.h"
 #include "core/walk.h"
 #include <math.h>
 
-/* ---- The generator ------------------------------------------------------------------ */
+/* ---- The generator --------------------------------------------------------------- */
 
-/* One round: two products of 32 by 32 bits, whose halves change places and meet the key. */
+/* One round: two products of 32 by 32 bits; their halves change places, meet the key. */
 static void philox_round(uint32_t x[4], const uint32_t key[2])
 {
     uint64_t a = (uint64_t)0xD2511F53 * x[0];
@@ -37,7 +38,7 @@ void tarn_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t word
     }
 }
 
-/* ---- Distributions ------------------------------------------------------------------ */
+/* ---- Distributions --------------------------------------------------------------- */
 
 struct stream {
     uint64_t seed, start; /* start: block of element 0 */

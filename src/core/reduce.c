@@ -1,9 +1,9 @@
 /* reduce.c: sums, means, extremes and norms, along one dimension or over all elements.
  *
- * The dimension is cut into blocks of TARN_ROWS rows, always the same ones. A first pass
- * folds every block of every output on its own, a second one joins the blocks of each
- * output in order. Both run on all threads, and since each number has its one place in
- * this scheme, the result does not depend on how many there are. */
+ * The dimension is cut into blocks of TARN_ROWS rows, always the same ones. A first
+ * pass folds every block of every output on its own, a second one joins the blocks of
+ * each output in order. Both run on all threads, and since each number has its one
+ * place in this scheme, the result does not depend on how many there are. */
 #include "core/kernels.h"
 #include <math.h>
 
@@ -28,7 +28,7 @@ static bool gives_places(tarn_reduce_op op)
     return op == TARN_ARGMAX || op == TARN_ARGMIN;
 }
 
-/* ---- First pass: folding blocks ----------------------------------------------------- */
+/* ---- First pass: folding blocks -------------------------------------------------- */
 
 /* Blocks of the same number of rows. */
 struct pass {
@@ -95,7 +95,7 @@ static tarn_status fold_all(tarn_context *ctx, const struct reduction *r)
     return fold_blocks(ctx, r, r->n / TARN_ROWS, 1, r->n % TARN_ROWS);
 }
 
-/* ---- Second pass: joining blocks ---------------------------------------------------- */
+/* ---- Second pass: joining blocks ------------------------------------------------- */
 
 /* sqrt(a^2 + b^2) without overflow; unlike hypot, NaN beats Inf, as in the sum. */
 static double join_norms(double a, double b)
@@ -120,7 +120,8 @@ static double join(tarn_reduce_op op, double a, double b)
     return a + b;
 }
 
-/* Whether a block's extreme replaces the one before; the first of equals, or NaN, stays. */
+/* Whether a block's extreme replaces the one before; the first of equals, or NaN,
+ * stays. */
 static bool moves_on(tarn_reduce_op op, double best, double candidate)
 {
     if (isnan(best)) return false;
@@ -167,7 +168,7 @@ static tarn_status join_all(tarn_context *ctx, struct reduction *r, tarn_tensor 
                            out->dtype == TARN_FLOAT32 ? join_float32 : join_float64, r);
 }
 
-/* ---- Reducing ----------------------------------------------------------------------- */
+/* ---- Reducing -------------------------------------------------------------------- */
 
 /* Describes the reduction of dimension dim of t. */
 static struct reduction plan(tarn_reduce_op op, const tarn_tensor *t, int dim)

@@ -1,14 +1,15 @@
 /* tensor.c: tensors over shared storage: making, looking, broadcasting.
  *
- * - A storage is one block of memory with its count of references in front. It goes with
- *   the last tensor that looks at it.
- * - Sizes are checked where a shape comes in (tarn_shape_count); after that no product of
- *   extents, strides and indices can overflow, and the code below does not ask again. */
+ * - A storage is one block of memory with its count of references in front. It goes
+ *   with the last tensor that looks at it.
+ * - Sizes are checked where a shape comes in (tarn_shape_count); after that no product
+ *   of extents, strides and indices can overflow, and the code below does not ask
+ *   again. */
 #include "core/tensor.h"
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Types and shapes -------------------------------------------------------------- */
+/* ---- Types and shapes ------------------------------------------------------------ */
 
 size_t tarn_dtype_size(tarn_dtype dtype)
 {
@@ -79,7 +80,7 @@ void tarn_row_major(int rank, const size_t *shape, ptrdiff_t *stride)
     }
 }
 
-/* ---- Making and ending ------------------------------------------------------------- */
+/* ---- Making and ending ----------------------------------------------------------- */
 
 static struct tarn_storage *storage_new(tarn_context *ctx, size_t count,
                                         tarn_dtype dtype)
@@ -150,7 +151,7 @@ tarn_status tarn_deliver(tarn_status status, tarn_tensor *fresh, tarn_tensor **o
     return status;
 }
 
-/* ---- Looking ----------------------------------------------------------------------- */
+/* ---- Looking --------------------------------------------------------------------- */
 
 tarn_dtype tarn_tensor_dtype(const tarn_tensor *t)
 {
@@ -241,7 +242,7 @@ tarn_status tarn_tensor_set(tarn_context *ctx, tarn_tensor *t, const size_t *ind
     return TARN_OK;
 }
 
-/* ---- Broadcasting ------------------------------------------------------------------ */
+/* ---- Broadcasting ---------------------------------------------------------------- */
 
 tarn_status tarn_broadcast(tarn_context *ctx, const char *function, int rank_a,
                            const size_t *shape_a, int rank_b, const size_t *shape_b,

@@ -1,10 +1,12 @@
-/* tensor.h: the inside of a tensor, and the helpers that every operation needs. Internal.
+/* tensor.h: the inside of a tensor, and the helpers that every operation needs.
+ * Internal.
  *
  * A tensor is a small header over shared storage:
  *
- *     element [i_0, .., i_{r-1}]  lies at  data + i_0 stride[0] + .. + i_{r-1} stride[r-1]
+ *     element [i, j, ..]  lies at  data + i stride[0] + j stride[1] + ..
  *
- * with strides counted in elements; they may be 0 (an expanded dimension) or negative. */
+ * with strides counted in elements; they may be 0 (an expanded dimension) or
+ * negative. */
 #ifndef TARN_TENSOR_H
 #define TARN_TENSOR_H
 
@@ -27,8 +29,8 @@ struct tarn_tensor {
 };
 
 /* The number of elements of a shape. Fails for ranks above TARN_MAX_RANK, and if the
- * extents (0 counted as 1) multiply to more than a ptrdiff_t: with that no stride and no
- * offset inside a tensor can overflow. */
+ * extents (0 counted as 1) multiply to more than a ptrdiff_t: with that no stride and
+ * no offset inside a tensor can overflow. */
 tarn_status tarn_shape_count(tarn_context *ctx, const char *function, int rank,
                              const size_t *shape, size_t *count);
 

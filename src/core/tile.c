@@ -1,10 +1,10 @@
-/* tile.c: matrix products of pieces that fit in the cache. Compiled for float and double.
+/* tile.c: products of pieces that fit in the cache. Compiled for float and double.
  *
  *     out [n, m] = a [n, k] b [k, m],  n <= TARN_TILE_ROWS
  *
  * k is cut into stretches of DEPTH, n into tiles of HEIGHT rows, m into panels of WIDTH
- * columns. Tiles of a and panels of b are packed in the order in which they are read, and
- * HEIGHT x WIDTH sums stay in registers while l runs over the stretch:
+ * columns. Tiles of a and panels of b are packed in the order in which they are read,
+ * and HEIGHT x WIDTH sums stay in registers while l runs over the stretch:
  *
  *                         panel of b
  *                        +--WIDTH--+
@@ -13,14 +13,15 @@
  *     HEIGHT |         | |  sums   |
  *            +---------+ +---------+
  *
- * Every sum runs over l in order, a stretch at a time, whatever tile it is in: an element
- * of the product depends on its row and its column alone. Zeros are multiplied like other
- * numbers, so that NaN and Inf get through. */
+ * Every sum runs over l in order, a stretch at a time, whatever tile it is in: an
+ * element of the product depends on its row and its column alone. Zeros are multiplied
+ * like other numbers, so that NaN and Inf get through. */
 #include "core/kernels.h"
 #include "core/real.h"
 
-/* A panel is a cache line wide. Its sums fill 8 registers of 16 bytes, half of those that
- * any x86-64 or ARM64 has; WIDTH is also the number of lanes of an inner product. */
+/* A panel is a cache line wide. Its sums fill 8 registers of 16 bytes, half of those
+ * that any x86-64 or ARM64 has; WIDTH is also the number of lanes of an inner
+ * product. */
 enum { HEIGHT = 2, WIDTH = 64 / sizeof(real), DEPTH = 256 };
 _Static_assert(TARN_TILE_ROWS % HEIGHT == 0, "a piece is made of whole tiles");
 
@@ -29,8 +30,9 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Packs `lines` lines of `depth` numbers side by side: packed[d * width + i] is number d of
- * line i, or 0 past the last line. A tile's lines are rows of a, a panel's columns of b. */
+/* Packs `lines` lines of `depth` numbers side by side: packed[d * width + i] is number
+ * d of line i, or 0 past the last line. A tile's lines are rows of a, a panel's
+ * columns of b. */
 static void pack(const real *from, ptrdiff_t line, ptrdiff_t step, size_t lines,
                  size_t width, size_t depth, real *packed)
 {
@@ -43,7 +45,8 @@ static void pack(const real *from, ptrdiff_t line, ptrdiff_t step, size_t lines,
     }
 }
 
-/* Adds the product of a packed tile and a packed panel to rows x columns of the output. */
+/* Adds the product of a packed tile and a packed panel to rows x columns of the
+ * output. */
 static void add_tile(const real *restrict tile, const real *restrict panel,
                      size_t depth, real *restrict out, ptrdiff_t out_row, size_t rows,
                      size_t columns)
@@ -94,7 +97,8 @@ static real dot(const real *a, ptrdiff_t a_step, const real *b, ptrdiff_t b_step
     return sum;
 }
 
-/* The same as add_stretch for a single column, which would leave most of a panel empty. */
+/* The same as add_stretch for a single column, which would leave most of a panel
+ * empty. */
 static void add_to_column(const struct tarn_product_of *p, size_t l, size_t depth)
 {
     const real *a = (const real *)p->a + (ptrdiff_t)l * p->a_column;

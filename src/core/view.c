@@ -1,8 +1,9 @@
-/* view.c: other headers over the same storage: narrow, select, permute, reshape, expand.
+/* view.c: other headers over the same storage: narrow, select, permute, reshape,
+ * expand.
  *
- * A view is made by changing extents, strides and the first element of a copied header;
- * no element moves. Offsets are only taken where there is an element to point at, so that
- * a view without elements never points outside its storage. */
+ * A view is made by changing extents, strides and the first element of a copied
+ * header; no element moves. Offsets are only taken where there is an element to point
+ * at, so that a view without elements never points outside its storage. */
 #include "core/tensor.h"
 #include <string.h>
 
@@ -13,7 +14,7 @@ static void shift(tarn_tensor *view, size_t position, ptrdiff_t stride)
         view->data = tarn_at(view, (ptrdiff_t)position * stride);
 }
 
-/* ---- One dimension ----------------------------------------------------------------- */
+/* ---- One dimension --------------------------------------------------------------- */
 
 /* Whether start, start + step, ... has `length` positions below `extent`. */
 static bool is_inside(size_t extent, size_t start, size_t length, ptrdiff_t step)
@@ -72,7 +73,7 @@ tarn_status tarn_select(tarn_context *ctx, const tarn_tensor *t, int dim,
     return TARN_OK;
 }
 
-/* ---- The order of dimensions ------------------------------------------------------- */
+/* ---- The order of dimensions ----------------------------------------------------- */
 
 static bool is_permutation(const int *order, int rank)
 {
@@ -103,7 +104,7 @@ tarn_status tarn_permute(tarn_context *ctx, const tarn_tensor *t, const int *ord
     return TARN_OK;
 }
 
-/* ---- Reshaping --------------------------------------------------------------------- */
+/* ---- Reshaping ------------------------------------------------------------------- */
 
 /* A run is a stretch of dimensions that lie one behind the other in memory, so that it
  * may be cut into extents at will. Runs are listed from the innermost outwards. */
@@ -130,8 +131,9 @@ static struct runs find_runs(const tarn_tensor *t)
     return runs;
 }
 
-/* Cuts the runs of t into the new extents, from the innermost outwards. False if an extent
- * would reach from one run into the next: then no strides can describe the shape. */
+/* Cuts the runs of t into the new extents, from the innermost outwards. False if an
+ * extent would reach from one run into the next: then no strides can describe the
+ * shape. */
 static bool find_strides(const tarn_tensor *t, int rank, const size_t *shape,
                          ptrdiff_t *stride)
 {
@@ -200,7 +202,7 @@ tarn_status tarn_reshape(tarn_context *ctx, const tarn_tensor *t, int rank,
     return view_as(ctx, t, rank, shape, stride, out);
 }
 
-/* ---- Repeating --------------------------------------------------------------------- */
+/* ---- Repeating ------------------------------------------------------------------- */
 
 tarn_status tarn_expand(tarn_context *ctx, const tarn_tensor *t, int rank,
                         const size_t *shape, tarn_tensor **out)

@@ -1,9 +1,9 @@
 /* walk.h: one pass over the elements of several broadcast tensors at once. Internal.
  *
  * The walk merges dimensions that lie one behind the other in every operand, so that
- * contiguous tensors of any rank become one long stretch, cuts the row-major order into
- * blocks, and spreads the blocks over the threads. Between blocks an interrupt is seen. A kernel gets a stretch: n elements of each operand, an
- * even step apart. */
+ * contiguous tensors of any rank become one long stretch, cuts the row-major order
+ * into blocks, and spreads the blocks over the threads. Between blocks an interrupt is
+ * seen. A kernel gets a stretch: n elements of each operand, an even step apart. */
 #ifndef TARN_WALK_H
 #define TARN_WALK_H
 
@@ -44,8 +44,8 @@ void tarn_walk_add_number(struct tarn_walk *walk, tarn_dtype dtype, void *number
 /* Blocks that the walk will be cut into. */
 size_t tarn_walk_blocks(const struct tarn_walk *walk);
 
-/* Hands every stretch to visit(data, block, s), or to a kernel; the stretches of a block
- * come in order and on one thread. The rules for a body of tarn_parallel hold. */
+/* Hands every stretch to visit(data, block, s), or to a kernel; the stretches of a
+ * block come in order and on one thread. The rules for a body of tarn_parallel hold. */
 tarn_status tarn_walk_visit(tarn_context *ctx, const char *function,
                             struct tarn_walk *walk, tarn_visit *visit, void *data);
 tarn_status tarn_walk_run(tarn_context *ctx, const char *function,
