@@ -112,6 +112,18 @@ Test(context, the_nth_allocation_fails_and_fresh_memory_is_nan)
     tarn_release(first);
     tarn_release(third);
 }
+
+Test(context, the_environment_can_ask_for_a_failure)
+{
+    tarn_context *other = NULL;
+    setenv("TARN_FAIL_AT", "2", 1);
+    OK(tarn_context_new(&other));
+    void *memory = tarn_alloc(other, 1, 1);
+    cr_assert_not_null(memory);
+    cr_assert_null(tarn_alloc(other, 1, 1));
+    tarn_release(memory);
+    tarn_context_free(other);
+}
 #endif
 
 /* ---- Interrupts ------------------------------------------------------------------ */

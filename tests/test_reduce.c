@@ -279,8 +279,8 @@ Test(reduce, norm_joins_blocks_of_any_size)
 
 /* ---- softmax and cumsum ---------------------------------------------------------- */
 
-/* Each weight is off by the rounding of exp (2 eps), of x - max (|x| < 5, so 5 eps), and
- * of the quotient. */
+/* Each weight is off by the rounding of exp (2 eps), of x - max (|x| < 5, so 5 eps)
+ * and of the quotient. */
 Test(reduce, softmax_agrees_with_the_quotient)
 {
     const size_t shapes[][3] = {{1, 1, 1}, {3, 4, 5}, {2, 70, 3}, {1, 1, 66000}};

@@ -29,7 +29,7 @@ struct tarn_context {
     char message[1024];
 };
 
-/* Formats the message of ctx and returns `status`: one can write return tarn_fail(..). */
+/* Formats the message of ctx and returns `status`, as in return tarn_fail(..). */
 tarn_status tarn_fail(tarn_context *ctx, tarn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

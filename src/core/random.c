@@ -14,7 +14,7 @@
 
 /* ---- The generator --------------------------------------------------------------- */
 
-/* One round: two products of 32 by 32 bits; their halves change places, meet the key. */
+/* One round: two products of 32 by 32 bits; the halves change places, meet the key. */
 static void philox_round(uint32_t x[4], const uint32_t key[2])
 {
     uint64_t a = (uint64_t)0xD2511F53 * x[0];
