@@ -65,7 +65,7 @@ mkfifo "$SCRATCH/silence"
 stopped() {
     # stopped CODE: true if ^C ends it with 130 and a message
     rm -f "$SCRATCH/ready"
-    timeout -k 5 20 "$TARN" -e 'assert(io.open("ready", "w")):close()' -e "$1" \
+    timeout --foreground -k 5 20 "$TARN" -e 'assert(io.open("ready", "w")):close()' -e "$1" \
         <>"$SCRATCH/silence" >out 2>err &
     job=$!
     tries=0
@@ -74,7 +74,8 @@ stopped() {
         sleep 0.1
     done
     sleep 0.2
-    # timeout hands the signal on, and gives the program's status back.
+    # timeout hands the signal on, and gives the program's status back. In the foreground it
+    # does so once; else once more to its group, and a second ^C ends a script at once.
     kill -INT $job
     wait $job
     status=$?
@@ -82,7 +83,7 @@ stopped() {
     echo "status $status"; cat err
     return 1
 }
-if timeout --preserve-status 1 true 2>/dev/null; then
+if timeout --foreground 1 true 2>/dev/null; then
     check "^C stops a loop" stopped 'while true do end'
     check "^C stops a loop that catches errors" stopped \
         'while true do pcall(function() while true do end end) end'
