@@ -21,6 +21,8 @@
  *   - Besides the errors listed, any of them may return TARN_ENOMEM and, where the work
  *     grows with the data, TARN_EINTR after tarn_interrupt.
  *
+ * The interface is one file, longer than any other here, since it is read as one manual.
+ *
  * Each function carries the same block: one sentence, then shapes, math, cost, errors
  * and aliasing. These blocks are the reference that help() shows. */
 #ifndef TARN_H
