@@ -11,4 +11,4 @@ doc/tarn.1: src/repl/options.c configure.ac | tarn$(EXEEXT)
 endif
 CLEANFILES += doc/tarn.1.tmp
 MAINTAINERCLEANFILES = doc/tarn.1
-EXTRA_DIST += doc/reading-order doc/house.md
+EXTRA_DIST += doc/reading-order doc/house.md doc/topics.help

@@ -1,3 +1,10 @@
 ## lua/: the program's own Lua, embedded by tools/embed in this order.
 lua_sources = lua/report.lua lua/bench.lua lua/tour.lua \
 	lua/names.lua lua/tensors.lua lua/show.lua lua/help.lua lua/env.lua
+
+## Among them is what help() says, gathered from the comments of these files.
+help_sources = src/tarn.h doc/topics.help $(repl_sources) $(lua_sources)
+lua/help_entries.lua: $(help_sources) tools/help.awk
+	$(AM_V_GEN)$(MKDIR_P) lua && (cd $(srcdir) && \
+	LC_ALL=C $(AWK) -f tools/help.awk $(help_sources)) >$@.tmp && mv -f $@.tmp $@
+CLEANFILES += lua/help_entries.lua lua/help_entries.lua.tmp

@@ -31,10 +31,7 @@ local topics = {
   },
   {
     title = "Joining, picking, comparing tensors", global = true,
-    {"cat", "cat({t1, t2, ...}, dim)", "Joins tensors along a dimension."},
-    {"flip", "flip(t, dim)", "Reverses the order of a dimension."},
-    {"index", "index(t, dim, list)", "Picks positions of a dimension, in the order and as often as listed."},
-    {"where", "where(mask, a, b)", "Takes from a where mask is not 0, and from b where it is."},
+    "cat", "flip", "index", "where",
     {"allclose", "allclose(a, b, {rtol=, atol=})", "Tells whether |a - b| <= atol + rtol |b| everywhere; NaN never is."},
     {"maxdiff", "maxdiff(a, b)", "Gives the largest |a - b|."},
   },
@@ -159,12 +156,20 @@ local topics = {
   },
 }
 
--- Methods of cells that are called and described like those of tensors.
+local entries = {}
+for _, entry in ipairs(require "tarn.help_entries") do entries[entry.key] = entry end
+
 local by_name, globals = {}, {}
 for _, topic in ipairs(topics) do
-  for _, entry in ipairs(topic) do
-    entry.name, entry.signature, entry.sentence = entry[1], entry[2], entry[3]
-    entry.topic = topic
+  for i, listed in ipairs(topic) do
+    local entry = listed
+    if type(listed) == "string" then
+      entry = entries[listed]
+      entry.name = listed:match("[%w_]+$")
+    else
+      entry.name, entry.signature, entry.sentence = entry[1], entry[2], entry[3]
+    end
+    topic[i], entry.topic = entry, topic
     by_name[entry.name] = by_name[entry.name] or entry
     if topic.global then globals[#globals + 1] = entry.name end
   end

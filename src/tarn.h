@@ -87,7 +87,7 @@ TARN_API const char *tarn_version(void);
 
 /* Asks the running function to stop; safe in a signal handler and in any thread.
  * shapes: none  math: none  cost: O(1)  errors: none  aliasing: none
- * The request stays until tarn_clear_interrupt: a retry stops at once as well. */
+ * note: the request stays until tarn_clear_interrupt: a retry stops at once as well. */
 TARN_API void tarn_interrupt(tarn_context *ctx);
 
 /* Takes the request to stop back.

@@ -17,7 +17,20 @@ static const tarn_tensor **push_parts(lua_State *L, size_t count)
     return parts;
 }
 
-/* cat({a, b, ..}, dim): the first dimension unless told otherwise. */
+/* help: cat({t1, t2, ..}, dim) -> tensor
+ * Joins tensors along a dimension, the first unless told otherwise.
+ * shapes: [.., n1, ..], [.., n2, ..], .. -> [.., n1 + n2 + .., ..]
+ * math: none  cost: O(numel of out)
+ * errors: an empty list, shapes that differ in another dimension, dim out of range
+ * example:
+ *   > cat({tensor{1, 2}, tensor{3}})
+ *   tensor [3] float32 cpu
+ *     1  2  3
+ *   > cat({ones(2, 1), zeros(2, 2)}, 2)
+ *   tensor [2, 3] float32 cpu
+ *     1  0  0
+ *     1  0  0
+ * see: index, flip */
 static int cat(lua_State *L)
 {
     char found[80];
@@ -35,6 +48,16 @@ static int cat(lua_State *L)
     return 1;
 }
 
+/* help: flip(t, dim) -> tensor
+ * Reverses the order of a dimension; a fresh tensor, no view.
+ * shapes: out as t
+ * math: out_i = t_(n + 1 - i)  cost: O(numel)
+ * errors: dim missing or out of range
+ * example:
+ *   > flip(tensor{1, 2, 3}, 1)
+ *   tensor [3] float32 cpu
+ *     3  2  1
+ * see: index, t[i] */
 static int flip(lua_State *L)
 {
     tarn_context *ctx = tarn_lua_context(L);
@@ -67,7 +90,17 @@ static void positions_to_list(lua_State *L)
     lua_replace(L, 3);
 }
 
-/* index(t, dim, list): the positions in the order listed, as often as listed. */
+/* help: index(t, dim, list) -> tensor
+ * Picks positions of a dimension, in the order and as often as listed.
+ * shapes: [.., n, ..] -> [.., #list, ..]
+ * math: out_i = t_(list[i])  cost: O(numel of out)
+ * errors: a position or dim out of range, a list that is none
+ * note: the list is a table or a tensor [count] of whole numbers; -1 is the last position.
+ * example:
+ *   > index(tensor{10, 20, 30}, 1, {3, 1, 1})
+ *   tensor [3] float32 cpu
+ *     30  10  10
+ * see: t[i], flip, cat */
 static int index_dim(lua_State *L)
 {
     char what[80];
@@ -94,7 +127,17 @@ static int index_dim(lua_State *L)
     return 1;
 }
 
-/* where(mask, a, b): a and b may be numbers, of the type of the other. */
+/* help: where(mask, a, b) -> tensor
+ * Takes from a where mask is not 0, and from b where it is.
+ * shapes: mask, a and b broadcast together; a and b may be numbers
+ * math: out_i = a_i if mask_i != 0, b_i otherwise  cost: O(numel of out)
+ * errors: shapes that do not broadcast, a mask that is no tensor
+ * example:
+ *   > t = tensor{-1, 2, -3}
+ *   > where(t:gt(0), t, 0)
+ *   tensor [3] float32 cpu
+ *     0  2  0
+ * see: gt, clamp, minimum */
 static int where(lua_State *L)
 {
     lua_settop(L, 3);
