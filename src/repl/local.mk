@@ -21,6 +21,7 @@ repl_sources += src/repl/embedded.h \
 	src/repl/edit.h src/repl/edit.c \
 	src/repl/env.h src/repl/env.c \
 	src/repl/history.h src/repl/history.c \
+	src/repl/input.h src/repl/input.c \
 	src/repl/options.h src/repl/options.c \
 	src/repl/repl.h src/repl/repl.c \
 	src/repl/report.h src/repl/report.c \
