@@ -63,15 +63,23 @@ local function check(opt)
   end
 end
 
--- Runs f `warmup` times, then `runs` times with the clock on; flops and bytes are those
--- of one run.
+-- A rate out of what was given or else counted; none if there was nothing to count.
+local function per_second(given, counted, seconds)
+  local amount = given or counted
+  if amount > 0 or given then return amount / seconds end
+end
+
+-- Runs f `warmup` times, then `runs` times with the clock on. What one run computes and
+-- moves is what its operations say of themselves, unless flops and bytes are given.
 function tarn.bench(f, opt)
   opt = opt or {}
   check_function("bench", f)
   check(opt)
   local seconds, runs = {}, opt.runs or 11
   for _ = 1, opt.warmup or 1 do f() end
+  local flops, bytes = machine.work()
   for i = 1, runs do seconds[i] = tarn.time(f) end
+  local flops_after, bytes_after = machine.work()
   table.sort(seconds)
   local median = quantile(seconds, 0.5)
   return setmetatable({
@@ -80,8 +88,8 @@ function tarn.bench(f, opt)
     max = seconds[#seconds],
     iqr = quantile(seconds, 0.75) - quantile(seconds, 0.25),
     runs = #seconds,
-    flops_per_s = opt.flops and opt.flops / median,
-    bytes_per_s = opt.bytes and opt.bytes / median,
+    flops_per_s = per_second(opt.flops, (flops_after - flops) / runs, median),
+    bytes_per_s = per_second(opt.bytes, (bytes_after - bytes) / runs, median),
   }, class)
 end
 

@@ -53,6 +53,7 @@ typedef enum tarn_status {
     TARN_EIO,     /* the system could not open, read or write a file */
     TARN_EFORMAT, /* a file's content is not what its format promises */
     TARN_EDEVICE, /* a backend that is not there, or can't do this */
+    TARN_ERANGE,  /* finite inputs whose result the element type can't hold */
     TARN_EINTR,   /* stopped by tarn_interrupt */
     TARN_EUSER    /* a function of the user's failed; the message is his */
 } tarn_status;

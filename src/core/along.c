@@ -123,6 +123,8 @@ static tarn_status along(tarn_context *ctx, const char *function, const tarn_ten
     a.n = t->shape[dim];
     a.in_step = t->stride[dim];
     a.out_step = fresh->stride[dim];
+    const double count = (double)tarn_tensor_numel(t);
+    tarn_count(ctx, count, 2 * count * (double)a.size);
     if (a.n > 0) status = run(ctx, function, &a, t, dim, fresh);
     return tarn_deliver(status, fresh, out);
 }

@@ -208,6 +208,7 @@ const char *tarn_status_text(tarn_status status)
     case TARN_EIO: return "a file could not be opened, read or written";
     case TARN_EFORMAT: return "a file's content is not what its format promises";
     case TARN_EDEVICE: return "a device that is not there or cannot do this";
+    case TARN_ERANGE: return "the result is beyond the element type";
     case TARN_EINTR: return "interrupted";
     case TARN_EUSER: return "a function of the user's failed";
     }
@@ -241,4 +242,10 @@ tarn_status tarn_poll(tarn_context *ctx, const char *function)
 {
     if (!tarn_interrupted(ctx)) return TARN_OK;
     return tarn_fail(ctx, TARN_EINTR, "%s: interrupted", function);
+}
+
+void tarn_count(tarn_context *ctx, double flops, double bytes)
+{
+    ctx->flops += flops;
+    ctx->moved += bytes;
 }

@@ -24,6 +24,7 @@ struct tarn_context {
     uint64_t seed;
     uint64_t drawn;      /* random blocks used of the session's stream */
     atomic_size_t bytes; /* held by live tensors and states */
+    double flops, moved; /* arithmetic done, bytes read and written: see tarn_count */
     void (*collect)(void *);
     void *collect_data;
     char message[1024];
@@ -35,6 +36,10 @@ tarn_status tarn_fail(tarn_context *ctx, tarn_status status, const char *format,
 
 /* Fails with TARN_EINTR if a stop was asked for; `function` is named in the message. */
 tarn_status tarn_poll(tarn_context *ctx, const char *function);
+
+/* Adds an operation's own count of its work to the context's, for who measures speed: its
+ * arithmetic, and the bytes of its inputs and outputs, each of them once. */
+void tarn_count(tarn_context *ctx, double flops, double bytes);
 
 /* Allocates count * size bytes aligned to 64, zero bytes included (never NULL on
  * success). On failure NULL, with the message set; the caller returns TARN_ENOMEM. */

@@ -53,6 +53,7 @@ static tarn_status run_over(tarn_context *ctx, const char *function,
     struct tarn_walk walk = tarn_walk_over(rank, shape);
     tarn_walk_add(&walk, fresh);
     for (int i = 0; i < count; i++) tarn_walk_add(&walk, operands[i]);
+    tarn_count(ctx, (double)walk.count, 0);
     return tarn_deliver(tarn_walk_run(ctx, function, &walk, kernel), fresh, out);
 }
 
@@ -105,6 +106,7 @@ tarn_status tarn_binary_number(tarn_context *ctx, tarn_binary_op op,
     if (number_first) tarn_walk_add_number(&walk, t->dtype, operand);
     tarn_walk_add(&walk, t);
     if (!number_first) tarn_walk_add_number(&walk, t->dtype, operand);
+    tarn_count(ctx, (double)walk.count, 0);
     status = tarn_walk_run(ctx, binary_names[op], &walk,
                            tarn_kernels_of(t->dtype)->binary[op]);
     return tarn_deliver(status, fresh, out);

@@ -145,6 +145,11 @@ static tarn_status run(tarn_context *ctx, struct product *p)
     p->column_pieces = pieces(p->b.columns, COLUMNS);
     size_t entries = 1;
     for (int d = 0; d < p->rank; d++) entries *= p->shape[d];
+    const double n = (double)p->a.rows, k = (double)p->a.columns;
+    const double m = (double)p->b.columns, batch = (double)entries;
+    tarn_count(ctx, 2 * batch * n * k * m,
+               batch * (n * k + k * m + n * m) *
+                   (double)tarn_dtype_size(p->out->dtype));
     return tarn_parallel(ctx, "mm", entries * p->row_pieces * p->column_pieces,
                          multiply_piece, p);
 }

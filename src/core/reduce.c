@@ -214,6 +214,10 @@ static tarn_status reduce_dimension(tarn_context *ctx, tarn_reduce_op op,
     tarn_tensor *fresh = NULL;
     tarn_status status = tarn_tensor_new(
         ctx, gives_places(op) ? TARN_FLOAT64 : t->dtype, rank, shape, &fresh);
+    const double count = (double)r.n * (double)r.outputs;
+    tarn_count(ctx, count,
+               count * (double)tarn_dtype_size(t->dtype) +
+                   (double)(r.outputs * sizeof(double)));
     if (status == TARN_OK) status = run(ctx, &r, fresh);
     return tarn_deliver(status, fresh, out);
 }

@@ -160,8 +160,22 @@ static tarn_status run_kernel(void *data, size_t block, const struct tarn_stretc
     return TARN_OK;
 }
 
+/* The bytes of all operands, an element that repeats counted once. */
+static double bytes_of(const struct tarn_walk *walk)
+{
+    double bytes = 0;
+    for (int i = 0; i < walk->operands; i++) {
+        double elements = (double)walk->size[i];
+        for (int d = 0; d < walk->rank; d++)
+            if (walk->stride[i][d] != 0) elements *= (double)walk->shape[d];
+        bytes += walk->count > 0 ? elements : 0;
+    }
+    return bytes;
+}
+
 tarn_status tarn_walk_run(tarn_context *ctx, const char *function,
                           struct tarn_walk *walk, tarn_kernel *kernel)
 {
+    tarn_count(ctx, 0, bytes_of(walk));
     return tarn_walk_visit(ctx, function, walk, run_kernel, &kernel);
 }

@@ -3,6 +3,7 @@
  * The tables are plain; lua/report.lua gives them their looks. Positions that C
  * counts from 0 are counted from 1 here. */
 #include "check/report.h"
+#include "core/context.h"
 #include "repl/arguments.h"
 #include "repl/lua_attention.h"
 #include <math.h>
@@ -289,6 +290,16 @@ static int clock_seconds(lua_State *L)
     return 1;
 }
 
+/* work() -> the arithmetic done so far, and the bytes read and written, by the count of
+ * the operations themselves. */
+static int work(lua_State *L)
+{
+    const tarn_context *ctx = tarn_lua_context(L);
+    lua_pushnumber(L, ctx->flops);
+    lua_pushnumber(L, ctx->moved);
+    return 2;
+}
+
 /* threads(n) -> how many there were; without n they stay as they are. */
 static int threads(lua_State *L)
 {
@@ -307,7 +318,7 @@ void tarn_open_check(lua_State *L)
                                          {"backends", backends},
                                          {NULL, NULL}};
     static const luaL_Reg machine[] = {
-        {"clock", clock_seconds}, {"threads", threads}, {NULL, NULL}};
+        {"clock", clock_seconds}, {"threads", threads}, {"work", work}, {NULL, NULL}};
     luaL_newmetatable(L, REPORT);
     lua_pushcfunction(L, free_report);
     lua_setfield(L, -2, "__gc");

@@ -5,6 +5,7 @@
  * With S = sum_j phi(k_j) v_j^T and z = sum_j phi(k_j), each query costs one product with
  * S, whatever N is: O(N C M) instead of O(N^2 M). The sums run over all keys, so this
  * form is not causal. q and k are features here: phi has been applied (stage 0). */
+#include "stages/flops.h"
 #include "stages/stages.h"
 #include "stages/sums.h"
 
@@ -72,7 +73,8 @@ static size_t assoc_work(const struct tarn_attn *a)
     return sums_size(a->C, a->M);
 }
 
-const struct tarn_form TYPED(tarn_assoc) = {assoc_naive, assoc_accurate, assoc_work};
+const struct tarn_form TYPED(tarn_assoc) = {assoc_naive, assoc_accurate, assoc_work,
+                                            tarn_assoc_flops};
 
 //> region assoc_grad
 /* Eqs 13-15 without a mask, the denominator's path included: with Gn_i = dout_i / den_i
@@ -93,7 +95,7 @@ static tarn_status query_grads(const struct tarn_attn *a, const struct tarn_sums
 
         divide(M, dout[i], den, Gn_i);
         const real gd_i = -dot(M, Gn_i, out_i);
-        sums_apply(s, C, M, Gn_i, gd_i, dq[i]);
+        query_grad(s, C, M, den, Gn_i, gd_i, dq[i]);
         sums_add(R, C, M, q[i], Gn_i, gd_i);
     }
     sums_flush(R, C, M);
@@ -134,5 +136,5 @@ static size_t assoc_grad_work(const struct tarn_attn *a)
     return 2 * sums_size(a->C, a->M) + 2 * a->M;
 }
 
-const struct tarn_form TYPED(tarn_assoc_grad) = {assoc_grad, assoc_grad,
-                                                 assoc_grad_work};
+const struct tarn_form TYPED(tarn_assoc_grad) = {
+    assoc_grad, assoc_grad, assoc_grad_work, tarn_assoc_grad_flops};

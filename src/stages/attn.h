@@ -59,12 +59,14 @@ struct tarn_attn {
     void *dS0, *dz0;
 };
 
-/* One form, forward or gradient, and the scratch memory it needs, in elements.
+/* One form, forward or gradient, the scratch memory it needs, in elements, and its
+ * arithmetic (flops.h).
  * `naive` is the loop one reads first: plain running sums; `accurate` the one for use. */
 struct tarn_form {
     tarn_status (*naive)(struct tarn_attn *a);
     tarn_status (*accurate)(struct tarn_attn *a);
     size_t (*work)(const struct tarn_attn *a);
+    double (*flops)(const struct tarn_attn *a);
 };
 
 /* Everything one backend does, for one element type. */

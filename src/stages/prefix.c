@@ -13,6 +13,7 @@
  *               independently: parallel in time
  *
  * q and k are features. The state comes in (what a previous piece left) and goes out. */
+#include "stages/flops.h"
 #include "stages/stages.h"
 #include "stages/sums.h"
 
@@ -69,8 +70,8 @@ static size_t no_work(const struct tarn_attn *a)
     return 0;
 }
 
-const struct tarn_form TYPED(tarn_prefix_sequential) = {sequential_naive,
-                                                        sequential_accurate, no_work};
+const struct tarn_form TYPED(tarn_prefix_sequential) = {
+    sequential_naive, sequential_accurate, no_work, tarn_causal_flops};
 
 /* ---- Chunked --------------------------------------------------------------------------- */
 
@@ -146,7 +147,8 @@ static size_t chunked_work(const struct tarn_attn *a)
     return a->M;
 }
 
-const struct tarn_form TYPED(tarn_prefix_chunked) = {chunked, chunked, chunked_work};
+const struct tarn_form TYPED(tarn_prefix_chunked) = {chunked, chunked, chunked_work,
+                                                     tarn_causal_flops};
 
 /* ---- Scan ------------------------------------------------------------------------------- */
 
@@ -252,4 +254,5 @@ static size_t scan_work(const struct tarn_attn *a)
     return count_leaves(a) * node_size(a) + sums_size(a->C, a->M) + a->M + node_size(a);
 }
 
-const struct tarn_form TYPED(tarn_prefix_scan) = {scan, scan, scan_work};
+const struct tarn_form TYPED(tarn_prefix_scan) = {scan, scan, scan_work,
+                                                  tarn_causal_flops};

@@ -9,6 +9,7 @@
  * part of the formulas: Gn_i = dout_i / den_i, gd_i = -(Gn_i . out_i). A gradient that
  * arrives at the final state is where R starts; where it ends is the gradient of the
  * initial state. */
+#include "stages/flops.h"
 #include "stages/stages.h"
 #include "stages/sums.h"
 
@@ -69,7 +70,7 @@ static tarn_status forward_sweep(struct tarn_attn *a, struct work *w, bool plain
 
         divide(M, dout[i], den, Gn[i]);
         w->gd[i] = -dot(M, Gn[i], w->out_i);
-        sums_apply(&w->S, C, M, Gn[i], w->gd[i], dq[i]);
+        query_grad(&w->S, C, M, den, Gn[i], w->gd[i], dq[i]);
     }
     return TARN_OK;
 }
@@ -126,4 +127,4 @@ static tarn_status prefix_grad_accurate(struct tarn_attn *a)
 }
 
 const struct tarn_form TYPED(tarn_prefix_grad) = {
-    prefix_grad_naive, prefix_grad_accurate, prefix_grad_work};
+    prefix_grad_naive, prefix_grad_accurate, prefix_grad_work, tarn_causal_grad_flops};

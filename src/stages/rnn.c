@@ -7,6 +7,7 @@
  * and then read. The state has a fixed size, so a token costs the same at any i. q and k
  * are features; N = 1 is a step. (W_Q, W_K, W_V, the residual and f of eq 20 belong to
  * the layer around the cell.) */
+#include "stages/flops.h"
 #include "stages/stages.h"
 #include "stages/sums.h"
 
@@ -69,4 +70,5 @@ static size_t no_work(const struct tarn_attn *a)
     return 0;
 }
 
-const struct tarn_form TYPED(tarn_rnn) = {rnn_naive, rnn_accurate, no_work};
+const struct tarn_form TYPED(tarn_rnn) = {rnn_naive, rnn_accurate, no_work,
+                                          tarn_causal_flops};

@@ -5,6 +5,7 @@
  * T = sqrt(N) is kept, and the others are computed again, T at a time, on the way back:
  * 2 sqrt(N) states of memory for one more forward pass. (prefix_grad.c needs one state;
  * it can, because this recurrence only ever adds.) */
+#include "stages/flops.h"
 #include "stages/stages.h"
 #include "stages/sums.h"
 
@@ -121,7 +122,7 @@ static void step_back(struct tarn_attn *a, struct work *w, const struct tarn_sum
     divide(M, w->out_i, den, w->out_i);
     divide(M, dout_i, den, w->Gn_i);
     const real gd_i = -dot(M, w->Gn_i, w->out_i);
-    sums_apply(s_i, C, M, w->Gn_i, gd_i, (real *)a->dq + i * C);
+    query_grad(s_i, C, M, den, w->Gn_i, gd_i, (real *)a->dq + i * C);
 
     sums_add(&w->ds, C, M, q_i, w->Gn_i, gd_i);
     sums_apply(&w->ds, C, M, v_i, 1, (real *)a->dk + i * C);
@@ -152,4 +153,5 @@ static tarn_status rnn_grad(struct tarn_attn *a)
     return TARN_OK;
 }
 
-const struct tarn_form TYPED(tarn_rnn_grad) = {rnn_grad, rnn_grad, rnn_grad_work};
+const struct tarn_form TYPED(tarn_rnn_grad) = {rnn_grad, rnn_grad, rnn_grad_work,
+                                               tarn_causal_grad_flops};

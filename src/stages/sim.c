@@ -5,6 +5,7 @@
  * Any similarity will do; softmax is the choice sim = exp(q.k / sqrt(D)) (eq 2). Every
  * pair is visited, O(N^2). This is the only stage in which a weight of one key for one
  * query exists as a number that can be looked at. */
+#include "stages/flops.h"
 #include "stages/stages.h"
 #include "stages/sums.h"
 #include <float.h>
@@ -166,7 +167,8 @@ static size_t sim_work(const struct tarn_attn *a)
     return a->N + a->M;
 }
 
-const struct tarn_form TYPED(tarn_sim) = {sim_naive, sim_accurate, sim_work};
+const struct tarn_form TYPED(tarn_sim) = {sim_naive, sim_accurate, sim_work,
+                                          tarn_sim_flops};
 
 /* ---- Gradient ------------------------------------------------------------------------- */
 
@@ -231,7 +233,7 @@ static tarn_status sim_grad_row(const struct tarn_attn *a, size_t i,
     const real *v = a->v;
     real den, *dq_i = (real *)a->dq + i * C;
     tarn_status status = average(a, i, w.s, w.part, w.out_i, &den);
-    if (status) return status;
+    if (status || den == 0) return status;
 
     divide(M, (const real *)a->dout + i * M, den, w.Gn_i);
     const real gd_i = -dot(M, w.Gn_i, w.out_i);
@@ -260,4 +262,5 @@ static tarn_status sim_grad(struct tarn_attn *a)
     return TARN_OK;
 }
 
-const struct tarn_form TYPED(tarn_sim_grad) = {sim_grad, sim_grad, sim_grad_work};
+const struct tarn_form TYPED(tarn_sim_grad) = {sim_grad, sim_grad, sim_grad_work,
+                                               tarn_sim_grad_flops};

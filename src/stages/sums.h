@@ -91,6 +91,16 @@ static inline void sums_apply(const struct tarn_sums *s, size_t C, size_t M,
     for (size_t c = 0; c < C; c++) out[c] += dot(M, S_part[c], g) + w * z_part[c];
 }
 
+/* dphi(q_i) = S Gn_i + gd_i z over both levels; 0 for a row that no key reaches. */
+static inline void query_grad(const struct tarn_sums *s, size_t C, size_t M, real den,
+                              const real *Gn_i, real gd_i, real *dq_i)
+{
+    if (den == 0)
+        zeros(C, dq_i);
+    else
+        sums_apply(s, C, M, Gn_i, gd_i, dq_i);
+}
+
 /* Lays a zero state of two levels out in scratch memory of 2 (C M + C) elements. */
 static inline struct tarn_sums sums_in(real *work, size_t C, size_t M)
 {

@@ -116,6 +116,42 @@ test("bench calls a function as often as it says", function()
   assert(tostring(b):find("^median .- of 5 runs, from .- to "))
 end)
 
+-- What the operations of f say of their work: arithmetic, bytes.
+local function counted(f)
+  local machine = require "tarn.machine"
+  local flops, bytes = machine.work()
+  f()
+  local flops_after, bytes_after = machine.work()
+  return {flops_after - flops, bytes_after - bytes}
+end
+
+test("every operation counts its own arithmetic and the bytes of inputs and outputs", function()
+  local N, D, M = 100, 8, 4
+  local q, k, v = randn(N, D, {seed = 1}), randn(N, D, {seed = 2}), randn(N, M, {seed = 3})
+  local qkv, state = N * (2 * D + M), D * M + D
+  is(counted(function() prefix(q, k, v) end),
+    {4 * N * D * M + 0., 4. * (qkv + N * M + 2 * state)})
+  is(counted(function() assoc(q, k, v) end), {4 * N * D * M + 0., 4. * (qkv + N * M)})
+  is(counted(function() sim(q, k, v) end), {2. * N * N * (D + M), 4. * (qkv + N * M)})
+  is(counted(function() sim(q, k, v, {causal = true}) end)[1], 1. * N * (N + 1) * (D + M))
+  is(counted(function() prefix_grad(q, k, v, v) end)[1], 10. * N * D * M)
+  is(counted(function() q:mm(k:t()) end), {2. * N * N * D, 4. * (2 * N * D + N * N)})
+  is(counted(function() return q + k end), {1. * N * D, 12. * N * D})
+  local row = ones(1, D)
+  is(counted(function() return q + row end)[2], 8. * N * D + 4 * D)
+  is(counted(function() q:sum(1) end)[1], 1. * N * D)
+  is(counted(function() q:softmax(2) end), {1. * N * D, 8. * N * D})
+end)
+
+test("bench gives the rates of what was run, by that count", function()
+  local q = randn(64, 64)
+  local b = bench(function() return q:mm(q) end, {runs = 3})
+  assert(math.abs(b.flops_per_s * b.median / (2 * 64 ^ 3) - 1) < 1e-9)
+  assert(math.abs(b.bytes_per_s * b.median / (12 * 64 ^ 2) - 1) < 1e-9)
+  assert(tostring(b):find("Gflop/s") and tostring(b):find("GB/s"))
+  is(bench(function() end).flops_per_s, nil)
+end)
+
 test("bench and time refuse what is no function, and options that are none", function()
   raises("bench: f is the number 3, expected a function; hint: bench(function() return " ..
     "sim(q, k, v) end)", bench, 3)

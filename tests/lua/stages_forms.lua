@@ -79,6 +79,34 @@ test("NUM-05: sums go on growing beyond the range of small types", function()
   near(out, ones(N, 1), 1e-6)
 end)
 
+test("NUM-08: finite q, k and v whose sums overflow are refused, never a silent NaN", function()
+  local huge, v = full({4, 8}, 1e19), tensor {{1}, {2}, {3}, {4}}
+  local message = ": q, k, v are finite, but their sums are beyond float32; " ..
+    "hint: scale them down or use float64"
+  raises("sim" .. message, sim, huge, huge, v)
+  for _, map in ipairs {"poly2", "relu2", "exp_features"} do
+    raises("prefix" .. message, prefix, huge, huge, v, {phi = map})
+    raises("assoc" .. message, assoc, huge, huge, v, {phi = map})
+    raises("prefix_grad" .. message, prefix_grad, huge, huge, v, v, {phi = map})
+  end
+  local wide = huge:to("float64")
+  near(prefix(wide, wide, v, {phi = "poly2"}), tensor {{1}, {1.5}, {2}, {2.5}}, 1e-6)
+  local st = rnn {D = 8, M = 1}
+  assert(not pcall(st.step, st, ones(8), ones(8), full({1}, 3e38)) or
+    not pcall(st.step, st, ones(8), ones(8), full({1}, 3e38)))
+  for _, x in ipairs(prefix(huge, huge, full({4, 1}, 1 / 0)):reshape(4):totable()) do
+    assert(x ~= x or x == 1 / 0, "Inf in the input is data")
+  end
+end)
+
+test("a row that no key reaches has no gradient, whatever v holds", function()
+  local z, v = zeros(2, 3), full({2, 1}, 0 / 0)
+  for _, grad in ipairs {assoc_grad, prefix_grad, rnn_grad} do
+    is(grad(z, z, v, ones(2, 1), {phi = "relu", eps = 0}):totable(), z:totable())
+  end
+  is(sim_grad(z, z, v, ones(2, 1), {by = "relu", eps = 0}):totable(), z:totable())
+end)
+
 test("NUM-08: q and k of 1e19 give the right answer in float32", function()
   local big, values = full({4, 8}, 1e19), tensor {{1}, {2}, {3}, {4}}
   for _, method in ipairs {"sequential", "chunked", "scan"} do

@@ -1,0 +1,232 @@
+/* heads.c: one form run over all heads of a call, on the threads. The contract is in
+ * call.h.
+ *
+ * A head is the unit of work: a stage sees it alone. Around each head stands one check:
+ * finite inputs whose result is not finite have overflowed, and that is an error, never a
+ * NaN that nobody expects. NaN and Inf in the inputs are data and go where they go. */
+#include "call.h"
+#include "core/parallel.h"
+#include "core/tensor.h"
+#include <string.h>
+
+/* ---- Heads ---------------------------------------------------------------------------------- */
+
+/* `base` moved on by h blocks of rows * columns elements; what is absent stays absent. */
+static void *moved(const struct tarn_call *call, const void *base, size_t h,
+                   size_t rows, size_t columns)
+{
+    if (!base) return NULL;
+    return (char *)(uintptr_t)base + h * rows * columns * tarn_dtype_size(call->dtype);
+}
+
+static struct tarn_sums state_of_head(const struct tarn_call *call, size_t h)
+{
+    const size_t C = call->first.C, M = call->M;
+    return (struct tarn_sums){.S = moved(call, call->sums.S, h, C, M),
+                              .z = moved(call, call->sums.z, h, C, 1),
+                              .S_part = moved(call, call->sums.S_part, h, C, M),
+                              .z_part = moved(call, call->sums.z_part, h, C, 1),
+                              .count = call->sums.count};
+}
+
+static struct tarn_attn head_of(const struct tarn_call *call, size_t h)
+{
+    struct tarn_attn a = call->first;
+    const size_t N_q = call->N_q, N = call->key_rows, C = a.C, M = a.M;
+    a.q = moved(call, a.q, h, N_q, C);
+    a.k = moved(call, a.k, h, N, C);
+    a.v = moved(call, a.v, h, N, M);
+    a.out = moved(call, a.out, h, N_q, M);
+    a.eps_row = moved(call, a.eps_row, h, N_q, 1);
+    a.weights = moved(call, a.weights, h, N_q, N);
+    a.dout = moved(call, a.dout, h, N_q, M);
+    a.dq = moved(call, a.dq, h, N_q, C);
+    a.dk = moved(call, a.dk, h, N, C);
+    a.dv = moved(call, a.dv, h, N, M);
+    a.dS = moved(call, a.dS, h, C, M);
+    a.dz = moved(call, a.dz, h, C, 1);
+    a.dS0 = moved(call, a.dS0, h, C, M);
+    a.dz0 = moved(call, a.dz0, h, C, 1);
+    if (call->options.lengths_count) a.N = (size_t)call->options.lengths[h / call->H];
+    return a;
+}
+
+struct lanes {
+    struct tarn_call *call;
+    tarn_status (*form)(struct tarn_attn *);
+    bool guarded;       /* an overflow is to be found */
+    size_t lanes, work; /* elements of scratch memory in a lane */
+    char *scratch;
+};
+
+/* ---- Overflow ------------------------------------------------------------------------------- */
+
+/* The exponent of an infinity or a NaN is all ones. */
+static bool finite_f32(const float *x, size_t n)
+{
+    uint32_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        found |= (bits & 0x7f800000) == 0x7f800000;
+    }
+    return !found;
+}
+
+static bool finite_f64(const double *x, size_t n)
+{
+    const uint64_t ones = 0x7ff0000000000000;
+    uint64_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        found |= (bits & ones) == ones;
+    }
+    return !found;
+}
+
+/* What is absent has nothing in it that is not finite. */
+static bool is_finite(const struct tarn_call *call, const void *x, size_t n)
+{
+    if (!x) return true;
+    return call->dtype == TARN_FLOAT32 ? finite_f32(x, n) : finite_f64(x, n);
+}
+
+static bool finite_state(const struct tarn_call *call, const struct tarn_sums *s)
+{
+    const size_t C = call->first.C, M = call->M;
+    return is_finite(call, s->S, C * M) && is_finite(call, s->z, C) &&
+           is_finite(call, s->S_part, C * M) && is_finite(call, s->z_part, C);
+}
+
+/* What the form was given. Features of a user's own map are data, those of ours are not:
+ * then q and k are what was given. */
+static bool finite_inputs(const struct tarn_call *call, const struct tarn_attn *a,
+                          size_t h)
+{
+    const bool ours = call->fq.f && !call->options.phi->apply;
+    const size_t width = ours ? call->D : a->C;
+    const void *q =
+        ours ? moved(call, tarn_tensor_data(call->q.t), h, a->N_q, width) : a->q;
+    const void *k =
+        ours ? moved(call, tarn_tensor_data(call->k.t), h, call->key_rows, width)
+             : a->k;
+    return is_finite(call, q, a->N_q * width) && is_finite(call, k, a->N * width) &&
+           is_finite(call, a->v, a->N * a->M) &&
+           is_finite(call, a->dout, a->N_q * a->M) &&
+           is_finite(call, a->dS, a->C * a->M) && is_finite(call, a->dz, a->C);
+}
+
+static bool finite_outputs(const struct tarn_call *call, const struct tarn_attn *a)
+{
+    return is_finite(call, a->out, a->N_q * a->M) &&
+           is_finite(call, a->dq, a->N_q * a->C) &&
+           is_finite(call, a->dk, a->N * a->C) && is_finite(call, a->dv, a->N * a->M);
+}
+
+/* Runs the form on head h. */
+static tarn_status run_head(const struct lanes *job, struct tarn_attn *a, size_t h)
+{
+    const struct tarn_call *call = job->call;
+    const bool guarded = job->guarded && finite_state(call, a->state);
+    tarn_status status = job->form(a);
+    if (status || !guarded || finite_outputs(call, a)) return status;
+    return finite_inputs(call, a, h) ? TARN_ERANGE : TARN_OK;
+}
+
+static tarn_status overflowed(const struct tarn_call *call, bool in_place)
+{
+    return tarn_fail(
+        call->ctx, TARN_ERANGE,
+        "%s: q, k, v are finite, but their sums are beyond %s%s; hint: scale them "
+        "down%s",
+        call->function, tarn_dtype_name(call->dtype),
+        in_place ? ", and so is the state now" : "",
+        call->dtype == TARN_FLOAT32 ? " or use float64" : "");
+}
+
+/* ---- Lanes ---------------------------------------------------------------------------------- */
+
+/* A lane runs every lanes-th head, with scratch memory of its own. */
+static tarn_status run_lane(void *data, size_t lane)
+{
+    const struct lanes *job = data;
+    struct tarn_call *call = job->call;
+    for (size_t h = lane; h < tarn_call_heads(call); h += job->lanes) {
+        struct tarn_attn a = head_of(call, h);
+        struct tarn_sums state = state_of_head(call, h);
+        a.state = &state;
+        a.work = moved(call, job->scratch, lane, job->work, 1);
+        if (a.pair) call->pair_head = h;
+        tarn_status status = run_head(job, &a, h);
+        if (status) return status;
+    }
+    return TARN_OK;
+}
+
+/* Every head has seen the same number of tokens, so the count needs no asking. */
+static void advance_count(struct tarn_call *call, const struct tarn_form *form,
+                          bool naive)
+{
+    const bool flushed = naive || form == call->ops->prefix[TARN_SCAN];
+    call->sums.count = flushed ? 0 : (call->sums.count + call->N) % TARN_BLOCK;
+}
+
+/* Less arithmetic than this is done before another thread has woken up, which on a busy
+ * machine takes up to a millisecond. */
+static const double small = 1 << 21;
+
+/* Elements that a head takes in and gives out. A gradient also reads dout and writes as
+ * much as it reads; a recurrent form reads its state and writes it. */
+static double elements_of(const struct tarn_call *call, const struct tarn_attn *a)
+{
+    const double q = (double)a->N_q * (double)call->D,
+                 out = (double)a->N_q * (double)a->M;
+    const double kv = (double)a->N * (double)(call->D + a->M);
+    const double state = a->state->S ? 2 * (double)(a->C * a->M + a->C) : 0;
+    const double weights = a->weights ? (double)a->N_q * (double)a->N : 0;
+    return (a->dout ? 2 : 1) * (q + kv) + out + state + weights;
+}
+
+/* Counts the work of all heads, and gives its arithmetic. */
+static double count_work(const struct tarn_call *call, const struct tarn_form *form)
+{
+    double flops = 0, elements = 0;
+    for (size_t h = 0; h < tarn_call_heads(call); h++) {
+        struct tarn_sums state = state_of_head(call, h);
+        struct tarn_attn a = head_of(call, h);
+        a.state = &state;
+        flops += form->flops(&a);
+        elements += elements_of(call, &a);
+    }
+    tarn_count(call->ctx, flops, elements * (double)tarn_dtype_size(call->dtype));
+    return flops;
+}
+
+tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
+                          bool whole)
+{
+    const size_t heads = tarn_call_heads(call);
+    const bool naive = call->options.precision == TARN_FAST && !call->first.weights;
+    struct lanes job = {.call = call,
+                        .form = naive ? form->naive : form->accurate,
+                        .guarded = !naive && !call->first.pair,
+                        .lanes = count_work(call, form) < small || whole
+                                     ? 1
+                                     : (size_t)tarn_threads(call->ctx),
+                        .work = form->work(&call->first)};
+    if (job.lanes > heads) job.lanes = heads ? heads : 1;
+    if (job.work) {
+        job.scratch =
+            tarn_alloc(call->ctx, job.lanes * job.work, tarn_dtype_size(call->dtype));
+        if (!job.scratch) return TARN_ENOMEM;
+    }
+    tarn_status status =
+        whole ? run_lane(&job, 0)
+              : tarn_parallel(call->ctx, call->function, job.lanes, run_lane, &job);
+    if (status == TARN_EINTR && whole) tarn_poll(call->ctx, call->function);
+    if (status == TARN_ERANGE) overflowed(call, whole);
+    if (!status) advance_count(call, form, naive);
+    tarn_release(job.scratch);
+    return status;
+}
