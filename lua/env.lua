@@ -14,6 +14,7 @@ local host = require "tarn.host"
 local names = require "tarn.names"
 local show = require "tarn.show"
 local help = require "tarn.help"
+local complete = require("tarn.complete").complete
 
 local getinfo, getlocal = debug.getinfo, debug.getlocal
 local rawget, getmetatable, type, next = rawget, getmetatable, type, next
@@ -148,4 +149,5 @@ return {
   note_locals = note_locals,
   show_results = show_results,
   help = help.topic,
+  complete = function(line, point) return complete(public, line, point) end,
 }

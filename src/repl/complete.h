@@ -1,17 +1,28 @@
-/* complete.h: what a word at the prompt may go on as. Internal.
+/* complete.h: what a word at the prompt may go on as, as Readline wants it. Internal.
  *
- * Tables are looked into without running any code: raw access, to the user's globals, to
- * fields, to `__index` tables, and to what the metatables of tarn's own values list for
- * this purpose: `__fields` (names) and `__methods` (name -> function). */
+ * What may stand at the cursor is known to lua/complete.lua, which runs nothing of the
+ * user's; here its answer becomes memory of C's. If Lua is out of memory, or is stopped,
+ * there is no answer and no harm. */
 #ifndef TARN_COMPLETE_H
 #define TARN_COMPLETE_H
 
 #include <lua.h>
-#include <stddef.h>
+#include <stdbool.h>
 
-/* Gives the candidates that the word before the cursor may become ("t:sq", "math.f", "pr")
- * as a NULL-terminated array of malloc'ed strings, the first one their common prefix, as
- * Readline wants it; NULL if there are none. `last` is what to append to a single one. */
-char **tarn_complete(lua_State *L, const char *word, char *last);
+struct tarn_completion {
+    char *
+        *matches; /* NULL, or the common prefix, the candidates, NULL: all malloc'ed */
+    char *note;   /* NULL, or how the function at hand is called */
+    char append;  /* what to put after a single candidate, or '\0' */
+    bool quoted;  /* the word stands in a string */
+    bool files;   /* the name of a file may stand there */
+    char
+        breaks[64]; /* characters that end Readline's search for the word's beginning */
+};
+
+/* Completes the word before the byte `point` of a line. What was in `completion` is freed;
+ * it must have been filled by a call before, or be all 0. */
+void tarn_complete(lua_State *L, const char *line, int point,
+                   struct tarn_completion *completion);
 
 #endif

@@ -7,8 +7,8 @@
 #endif
 
 #include "repl/edit.h"
-#include "repl/complete.h"
 #include "repl/history.h"
+#include "repl/keys.h"
 #include "repl/report.h"
 #include "repl/terminal.h"
 #include <errno.h>
@@ -92,32 +92,6 @@ static int read_key(FILE *stream)
     return result;
 }
 
-/* Completes Lua names; inside quotes Readline's own completion of file names goes on. */
-static char **complete(const char *word, int start, int end)
-{
-    (void)start;
-    (void)end;
-    if (rl_completion_quote_character) return NULL;
-    char last = '\0';
-    char **candidates = tarn_complete(editing->L, word, &last);
-    rl_completion_append_character = last;
-    rl_attempted_completion_over = 1;
-    return candidates;
-}
-
-/* The tabulator indents at the beginning of a line, and completes elsewhere. */
-static int indent_or_complete(int count, int key)
-{
-    for (int i = 0; i < rl_point; i++)
-        if (rl_line_buffer[i] != ' ') {
-            /* Readline lists the candidates when it sees itself called twice. */
-            if (rl_last_func == indent_or_complete) rl_last_func = rl_complete;
-            return rl_complete(count, key);
-        }
-    rl_insert_text("    ");
-    return 0;
-}
-
 static void load_history(struct tarn_session *session)
 {
     history_comment_char = '#';
@@ -136,12 +110,9 @@ static void open_readline(struct tarn_session *session)
     rl_readline_name = "tarn";
     rl_catch_signals = 0;
     rl_getc_function = read_key;
-    rl_attempted_completion_function = complete;
-    rl_basic_word_break_characters = " \t\n\"'`~!@#$%^&*()-+=[]{}\\|;<>,/?";
-    rl_completer_quote_characters = "\"'";
     if (!isatty(STDOUT_FILENO)) rl_outstream = stderr;
+    tarn_keys_bind(session);
     rl_initialize();
-    rl_bind_key('\t', indent_or_complete);
 }
 
 static const char *readline_line(struct tarn_session *session, const char *prompt)

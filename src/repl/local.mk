@@ -22,6 +22,7 @@ repl_sources += src/repl/embedded.h \
 	src/repl/env.h src/repl/env.c \
 	src/repl/history.h src/repl/history.c \
 	src/repl/input.h src/repl/input.c \
+	src/repl/keys.h src/repl/keys.c \
 	src/repl/options.h src/repl/options.c \
 	src/repl/repl.h src/repl/repl.c \
 	src/repl/report.h src/repl/report.c \

@@ -36,7 +36,7 @@ void tarn_session_close(struct tarn_session *session);
 void tarn_session_load(struct tarn_session *session);
 
 /* Pushes what lua/env.lua gives the program: "env", the user's environment, "public", the
- * table of tarn's global names, "show_results", "note_locals", "help". */
+ * table of tarn's global names, "show_results", "note_locals", "help", "complete". */
 void tarn_session_push(lua_State *L, const char *name);
 
 /* Makes the user's environment that of the chunk on top of the stack. */

@@ -33,7 +33,7 @@ def completes():
         t.wait("deep_field")
         t.enter("", "77")
         t.type("math.\t\t")
-        t.wait("math.floor")
+        t.wait("floor")
         t.drop_line()
         t.type("nosuch.name.\t\tx")
         t.wait("nosuch.name.x")

@@ -1,0 +1,106 @@
+-- signatures.lua: how functions are called, which options they take, and which words the
+-- options may be.
+--
+-- Options stand in the signatures, `prefix(q, k, v, {phi="elu1", method=, ...})`; words
+-- stand here. Tests hold both to what the functions themselves accept.
+
+local tarn = require "tarn"
+local host = require "tarn.host"
+local names = require "tarn.names"
+
+local getmetatable, getinfo, getlocal = debug.getmetatable, debug.getinfo, debug.getlocal
+local rawget, type = rawget, type
+
+local signatures = {}
+
+-- ---- options and their words --------------------------------------------------------------
+
+-- The names of the options in a signature, in its order.
+function signatures.options(signature)
+  local found = {}
+  for braces in signature:gmatch("%b{}") do
+    if braces:find("[%w_]+%s*=") then found = {} end
+    for name in braces:gmatch("([%a_][%w_]*)%s*=") do found[#found + 1] = name end
+  end
+  return found
+end
+
+local function names_of(list)
+  local found = {}
+  for i, entry in ipairs(list) do found[i] = entry.name end
+  return found
+end
+
+local maps = names_of(tarn.phis())
+local similarities = {"softmax", "rbf", table.unpack(maps)}
+local types = {"float32", "float64"}
+local devices = {"cpu", "emu", "cuda"}
+local implementations = names_of(tarn.backends())
+
+-- What the value of an option may be, where that is one of a few words.
+signatures.words = {
+  phi = maps,
+  by = similarities,
+  method = {"chunked", "sequential", "scan"},
+  precision = {"accurate", "fast"},
+  dtype = types, dtypes = types,
+  device = devices, devices = devices,
+  impl = implementations, impls = implementations,
+}
+
+-- The same for arguments: those of functions in `tarn`, and of methods of tensors.
+signatures.argument_words = {
+  phi = maps,
+  gradcheck = {"sim", "assoc", "prefix", "rnn"},
+  to = {"float32", "float64", table.unpack(devices)},
+}
+
+-- ---- finding a signature ------------------------------------------------------------------
+
+-- What kind of tarn's own values a userdata is: "tensor", "cell" or nil.
+function signatures.kind(value)
+  if type(value) ~= "userdata" then return nil end
+  local meta = getmetatable(value)
+  if meta == host.tensor_metatable then return "tensor" end
+  return meta and rawget(meta, "__methods") and "cell" or nil
+end
+
+-- The signature of a method. Some have the same name with tensors and with cells, and are
+-- called alike.
+function signatures.of_method(kind, name)
+  local other
+  for _, topic in ipairs(names.topics) do
+    for _, entry in ipairs(topic) do
+      if topic.method and entry.name == name and entry.signature:find(":", 1, true) then
+        if (topic.cell and "cell" or "tensor") == kind then return entry.signature end
+        other = entry.signature
+      end
+    end
+  end
+  return other
+end
+
+-- A function of the user's, by the names of its parameters.
+local function of_parameters(name, f)
+  local info = getinfo(f, "Su")
+  if info.what == "C" then return nil end
+  local parameters = {}
+  for i = 1, info.nparams do parameters[i] = getlocal(f, i) end
+  if info.isvararg then parameters[#parameters + 1] = "..." end
+  return name .. "(" .. table.concat(parameters, ", ") .. ")"
+end
+
+-- The signature of a value that is called by the path `name`, or nil.
+function signatures.of_value(name, value)
+  for _, entry in pairs(names.by_name) do
+    local own = rawget(tarn, entry.name)
+    if own ~= nil and rawequal(own, value) then return entry.signature end
+  end
+  for map, f in next, tarn.phi do
+    if rawequal(f, value) then return "phi." .. map .. "(t)" end
+  end
+  if rawequal(rawget(tarn.rnn, "load"), value) then return names.by_name.load.signature end
+  return type(value) == "function" and of_parameters(name, value) or nil
+end
+
+return signatures
