@@ -15,6 +15,8 @@ local names = require "tarn.names"
 local show = require "tarn.show"
 local help = require "tarn.help"
 local complete = require("tarn.complete").complete
+local transcript = require "tarn.transcript"
+local doctest = require "tarn.doctest"
 
 local getinfo, getlocal = debug.getinfo, debug.getlocal
 local rawget, getmetatable, type, next = rawget, getmetatable, type, next
@@ -150,4 +152,6 @@ return {
   show_results = show_results,
   help = help.topic,
   complete = function(line, point) return complete(public, line, point) end,
+  typed_inputs = transcript.inputs,
+  doctest = doctest.run,
 }

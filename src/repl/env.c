@@ -118,7 +118,7 @@ void tarn_env_open(struct tarn_session *session)
 
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     luaL_newlib(L, host);
-    lua_pushboolean(L, tarn_terminal_utf8());
+    lua_pushboolean(L, tarn_terminal_utf8() || session->invocation->doctest);
     lua_setfield(L, -2, "utf8");
     lua_pushboolean(L, tarn_terminal_color(stdout, color));
     lua_setfield(L, -2, "color");

@@ -17,7 +17,9 @@ repl_sources += src/repl/embedded.h \
 	src/repl/lua_stages.c \
 	src/repl/lua_state.c \
 	src/repl/lua_tensor.c \
+	src/repl/capture.h src/repl/capture.c \
 	src/repl/complete.h src/repl/complete.c \
+	src/repl/doctest.h src/repl/doctest.c \
 	src/repl/edit.h src/repl/edit.c \
 	src/repl/env.h src/repl/env.c \
 	src/repl/history.h src/repl/history.c \

@@ -3,6 +3,7 @@
  * Exit status: 0 success, 1 an error (also of a script on standard input, and of writing
  * to stdout), 2 a wrong command line, 130 a script stopped by ^C. The Lua state is closed
  * on every way out but os.exit without its second argument. */
+#include "repl/doctest.h"
 #include "repl/options.h"
 #include "repl/repl.h"
 #include "repl/report.h"
@@ -40,6 +41,7 @@ static bool run_all(struct tarn_session *session)
     tarn_run_set_arguments(session);
     tarn_session_watch(session);
     tarn_session_catch_interrupts(session, false);
+    if (inv->doctest) return tarn_doctest(session);
     if (!tarn_run_actions(session)) return false;
     if (has_script && !tarn_run_script(session)) return false;
     if (prompt) return tarn_repl(session);
@@ -83,6 +85,7 @@ int main(int argc, char **argv)
 
     struct tarn_invocation inv;
     int status = tarn_options_read(argc, argv, &inv);
+    if (inv.doctest) tarn_doctest_prepare(&inv);
     if (status == 0 && inv.help)
         tarn_options_help();
     else if (status == 0 && inv.version)

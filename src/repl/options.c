@@ -24,6 +24,9 @@
 enum {
     OPTION_COLOR = UCHAR_MAX + 1,
     OPTION_DEVICE,
+    OPTION_DOCTEST,
+    OPTION_DOCTEST_FIX,
+    OPTION_SLOW,
     OPTION_THREADS,
     OPTION_SEED,
     OPTION_NO_INIT,
@@ -35,6 +38,9 @@ enum {
 static const struct option long_options[] = {
     {"color", required_argument, NULL, OPTION_COLOR},
     {"device", required_argument, NULL, OPTION_DEVICE},
+    {"doctest", no_argument, NULL, OPTION_DOCTEST},
+    {"doctest-fix", no_argument, NULL, OPTION_DOCTEST_FIX},
+    {"slow", no_argument, NULL, OPTION_SLOW},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"no-init", no_argument, NULL, OPTION_NO_INIT},
@@ -133,6 +139,9 @@ static int take(struct tarn_invocation *inv, int option, const char *current)
         inv->actions[inv->action_count++] = (struct tarn_action){(char)option, optarg};
         return 0;
     case 'i': inv->interactive = true; return 0;
+    case OPTION_DOCTEST: inv->doctest = TARN_DOCTEST_CHECK; return 0;
+    case OPTION_DOCTEST_FIX: inv->doctest = TARN_DOCTEST_FIX; return 0;
+    case OPTION_SLOW: inv->slow = true; return 0;
     case OPTION_NO_INIT: inv->init = false; return 0;
     case OPTION_NO_HISTORY: inv->history = false; return 0;
     case OPTION_HELP: inv->help = true; return 0;
@@ -141,6 +150,19 @@ static int take(struct tarn_invocation *inv, int option, const char *current)
     case ':': return refuse(option, current);
     default: return take_value(inv, option);
     }
+}
+
+/* Checks that the options of --doctest are complete and alone: 0, or 2. */
+static int check_doctest(const struct tarn_invocation *inv)
+{
+    const char *option =
+        inv->doctest == TARN_DOCTEST_FIX ? "--doctest-fix" : "--doctest";
+    if (!inv->doctest)
+        return inv->slow ? usage("--slow goes with --doctest%s%s", "", "") : 0;
+    if (inv->action_count > 0 || inv->interactive)
+        return usage("%s takes neither -e, -i nor -l%s", option, "");
+    if (inv->script == inv->argc) return usage("%s needs a FILE%s", option, "");
+    return 0;
 }
 
 int tarn_options_read(int argc, char **argv, struct tarn_invocation *inv)
@@ -167,7 +189,7 @@ int tarn_options_read(int argc, char **argv, struct tarn_invocation *inv)
         if (status != 0) return status;
     }
     inv->script = optind;
-    return 0;
+    return check_doctest(inv);
 }
 
 void tarn_options_free(struct tarn_invocation *inv)
@@ -177,6 +199,7 @@ void tarn_options_free(struct tarn_invocation *inv)
 
 static const char help_text[] =
     "Usage: tarn [OPTION]... [SCRIPT [ARGUMENT]...]\n"
+    "  or:  tarn --doctest [--slow] FILE...\n"
     "Derive linear attention in four stages, and check at a Lua prompt that all\n"
     "its forms compute the same thing.\n"
     "\n"
@@ -192,6 +215,10 @@ static const char help_text[] =
     "      --seed=N        start the random numbers from N\n"
     "      --no-init       do not run the startup file\n"
     "      --no-history    neither read nor write the history file\n"
+    "      --doctest       run the transcripts in FILEs (Markdown, blocks ```repl)\n"
+    "                      again, and show where the output is another one\n"
+    "      --doctest-fix   the same, and write what differs into the FILEs\n"
+    "      --slow          with these, also run the blocks marked slow\n"
     "      --help          show this help and exit\n"
     "      --version       show the version and exit\n"
     "\n"
@@ -200,6 +227,7 @@ static const char help_text[] =
     "Files and environment:\n"
     "  $XDG_CONFIG_HOME/tarn/init.lua  runs before the prompt, not before a script\n"
     "  $XDG_STATE_HOME/tarn/history    what was typed; TARN_HISTORY moves it\n"
+    "  TARN_SLOW=1                     the same as --slow\n"
     "  NO_COLOR                        no colours unless --color=always\n"
     "\n"
     "Examples:\n"

@@ -12,6 +12,9 @@
 /* When to write colours. */
 enum tarn_color { TARN_COLOR_AUTO, TARN_COLOR_ALWAYS, TARN_COLOR_NEVER };
 
+/* Whether the files of the command line are transcripts to be checked, or corrected. */
+enum tarn_doctest_mode { TARN_DOCTEST_NONE, TARN_DOCTEST_CHECK, TARN_DOCTEST_FIX };
+
 /* What runs before the script, in the order of the command line. */
 struct tarn_action {
     char option; /* 'e' runs text as code, 'l' requires it as a module */
@@ -26,6 +29,8 @@ struct tarn_invocation {
     int action_count;
     int script; /* argv[script] is the script ("-" is standard input); argc if none */
     bool interactive, init, history, help, version;
+    enum tarn_doctest_mode doctest; /* then argv[script] and on are its files */
+    bool slow;
     enum tarn_color color;
     const char *device; /* "cpu", "emu", "cuda" or "auto" */
     int threads;        /* 0: as many as processors */

@@ -74,7 +74,9 @@ check "a device that is not there is an error" \
 check "an unknown option" complains "unknown option '--frobnicate'" --frobnicate
 check "an unknown letter" complains "unknown option '-x'" -x
 check "--restricted is not known yet" complains "unknown option '--restricted'" --restricted
-check "--doctest is not known yet" complains "unknown option '--doctest'" --doctest x
+check "--doctest without a file" complains '--doctest needs a FILE' --doctest
+check "--doctest with code" complains '--doctest takes neither' --doctest -e 1 x
+check "--slow by itself" complains '--slow goes with --doctest' --slow x.lua
 check "-e without code" complains "'-e' needs a value" -e
 check "--seed without a number" complains "'--seed' needs a value" --seed
 check "--no-init with a value" complains "takes no value" --no-init=1
