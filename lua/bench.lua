@@ -15,7 +15,16 @@ local function check_function(name, f)
     name, given, name), 0)
 end
 
--- Runs f once: its seconds, then its results.
+-- help: time(f, ...) -> seconds, results
+-- Calls f(...) once; gives the seconds that it took, then what it gave.
+-- shapes: none
+-- math: none  cost: that of f
+-- errors: a result instead of a function: time(function() return sim(q, k, v) end)
+-- example:
+--   > seconds, sum = time(function(n) return ones(n):sum() end, 1000)
+--   > sum
+--   1000.0
+-- see: bench
 function tarn.time(f, ...)
   check_function("time", f)
   local start = machine.clock()
@@ -69,8 +78,21 @@ local function per_second(given, counted, seconds)
   if amount > 0 or given then return amount / seconds end
 end
 
--- Runs f `warmup` times, then `runs` times with the clock on. What one run computes and
--- moves is what its operations say of themselves, unless flops and bytes are given.
+-- help: bench(f, {runs=11, warmup=1, flops=, bytes=}) -> report
+-- Calls f often enough to believe the clock: median, spread, operations and bytes a second.
+-- shapes: none
+-- math: median and quartiles of the runs  cost: that of warmup + runs calls of f
+-- errors: a result instead of a function: bench(function() return sim(q, k, v) end)
+-- options: runs    timed calls, 1 or more
+--          warmup  calls before them, 0 or more
+--          flops   of one call, instead of what its operations count
+--          bytes   of one call, instead of what its operations count
+-- note: the report has median, min, max, iqr, in seconds, runs, flops_per_s, bytes_per_s.
+-- example:
+--   > report = bench(function() return ones(100):sum() end, {runs=3})
+--   > report.runs
+--   3
+-- see: time
 function tarn.bench(f, opt)
   opt = opt or {}
   check_function("bench", f)

@@ -118,7 +118,16 @@ end
 local at_start = {arg = true, _ = true, tarn = true}
 for name in next, real do at_start[name] = true end
 
--- Lists the user's variables, tensors with their bytes.
+-- help: who()
+-- Lists your own variables: what they are, tensors with their bytes.
+-- shapes: none
+-- math: none  cost: O(variables)
+-- errors: none
+-- example:
+--   > answer = 42
+--   > who()
+--   answer  42
+-- see: show, help
 function tarn.who()
   local found, total = {}, 0
   for name, value in next, real do

@@ -81,6 +81,14 @@ function help.entry_of(value)
   end
 end
 
+-- help: help() | help("name") | help(value)
+-- Says what there is, or how a name is used; ?name at the prompt does the same.
+-- shapes: none  math: none  cost: O(names)
+-- errors: none, whatever it is asked
+-- note: a function or cell will do as well as its name; a string is never run.
+-- example:
+--   > help("no_such_name")
+-- see: who, ?name
 function tarn.help(...)
   local value = ...
   if select("#", ...) == 0 then return overview() end

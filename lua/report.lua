@@ -181,6 +181,15 @@ local backends_class = {
 }
 
 local backends = tarn.backends
+-- help: backends() -> table
+-- Lists the implementations of the stages: device, compiled, usable, and why not.
+-- shapes: none
+-- math: none  cost: O(1)
+-- errors: none
+-- example:
+--   > backends()[1].name
+--   "plain"
+-- see: equiv, t.device
 function tarn.backends() return setmetatable(backends(), backends_class) end
 
 return report

@@ -230,6 +230,18 @@ local function check_options(opt)
   return {digits = digits, full = opt.full, color = host.color}
 end
 
+-- help: show(x, {digits=4, full=false})
+-- Shows a value as the prompt does; tensors with so many digits, or nothing left out.
+-- shapes: any
+-- math: numbers as they are, never scaled  cost: that of what is shown; of all if full
+-- errors: digits that is no whole number from 0 to 17
+-- options: digits  after the point, at most; unless given, no more than the numbers need
+--          full    true: all elements and entries, however many
+-- example:
+--   > show(tensor{1/3, 2/3}, {digits=6})
+--   tensor [2] float32 cpu
+--     0.333333  0.666667
+-- see: who, t:totable
 function tarn.show(value, opt)
   local text = show.text(value, check_options(opt))
   io.write(text, "\n")

@@ -306,6 +306,16 @@ end
 
 -- The tour ------------------------------------------------------------------------------
 
+-- help: tour()
+-- Walks a handwritten digit through the derivation, stage by stage.
+-- shapes: q, k, v [4, 784, 32]: a digit read pixel by pixel, 4 heads
+-- math: eqs 3-20; each arrow says = (the same answer) or != (another model), as measured
+-- cost: less than half a minute
+-- errors: no digits, see mnist
+-- example:
+--   > tour()
+--   ...
+-- see: mnist, equiv, sim, prefix, rnn
 function tarn.tour()
   local start = machine.clock()
   local image, label = tarn.mnist(1)

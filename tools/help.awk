@@ -38,6 +38,7 @@ FNR == 1 { end_of_file(); form = FILENAME; sub(/.*\./, "", form) }
 END {
     end_of_file()
     print "}"
+    check_references()
     exit failed
 }
 
@@ -198,6 +199,7 @@ function check_and_write(name, needed,   i, n, list) {
     for (i in fields)
         if (i != "example" && fields[i] ~ /[\200-\377]/) complain(place, name ": " i " is not ASCII")
     written[name] = place
+    if ("see" in fields) see[name] = fields["see"]
     write_entry(name)
 }
 
@@ -228,6 +230,22 @@ function write_entry(name,   n, i, list, returns) {
     print "  },"
 }
 
+
+# What `see` names must be there: by its key, or as a method or field of that name.
+function check_references(   name, n, i, list, known, bare) {
+    for (name in written) {
+        known[name] = 1
+        bare = name
+        sub(/^.*[.:]/, "", bare)
+        known[bare] = 1
+    }
+    for (name in see) {
+        n = split(see[name], list, ", *")
+        for (i = 1; i <= n; i++)
+            if (!(list[i] in known))
+                complain(written[name], name ": nothing to see at '" list[i] "'")
+    }
+}
 
 function trim(s) {
     gsub(/^ +| +$/, "", s)

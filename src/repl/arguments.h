@@ -51,6 +51,7 @@ int tarn_lua_member(lua_State *L);
 
 /* Openers of parts, called by tarn_open_tensor and tarn_open_math. */
 void tarn_open_shape(lua_State *L);   /* reshape, transpose, clone, to, ... */
+void tarn_open_reduce(lua_State *L);  /* sum, max, softmax, cumsum, ... */
 void tarn_open_arrange(lua_State *L); /* cat, index, flip, where, ... */
 
 #endif

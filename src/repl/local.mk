@@ -12,6 +12,7 @@ repl_sources += src/repl/embedded.h \
 	src/repl/lua_math.c \
 	src/repl/lua_options.c \
 	src/repl/lua_phi.c \
+	src/repl/lua_reduce.c \
 	src/repl/lua_rnn.c \
 	src/repl/lua_shape.c \
 	src/repl/lua_stages.c \

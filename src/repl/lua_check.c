@@ -188,7 +188,38 @@ static void check_backends(lua_State *L, int table, const char *name, bool by_de
 
 /* ---- the functions --------------------------------------------------------------- */
 
-/* equiv(q, k, v, options): once for each implementation that was named, or for all. */
+/* help: equiv(q, k, v, {phi=, by=, eps=, scale=, lengths=, state=, causal=true,
+ *       devices=, impls=, dtypes=, grad=false, tol=}) -> report
+ * Runs every form that computes the same thing and compares it with the oracle.
+ * shapes: q, k, v as prefix (causal) or assoc
+ * math: the oracle is eq 3 as a double sum in float64; max_rel is relative to
+ *       (sum_j |sim_ij v_j| / |den_i|) (sum_j |sim_ij| + eps) / |den_i|; the bound is
+ *       the rounding of the type times n, n = C + min(N, 64) + N / 64 + a + 8,
+ *       a the largest |x| that phi exponentiates
+ * cost: that of all the forms, and O(N^2 (C + M)) for the oracle
+ * errors: as the forms; a form that disagrees is a row with ok = false, not an error
+ * options: phi      feature map of the forms: "elu1" unless given
+ *          by       instead of phi: "softmax" | "rbf" | a feature map | a function
+ *          eps      added to the denominator
+ *          scale    of softmax or rbf
+ *          lengths  numbers of keys, with causal=false
+ *          state    an rnn cell or {S=, z=}, in causal forms
+ *          causal   true: sim, prefix, rnn | false: sim, assoc
+ *          devices  a list such as {"cpu"}
+ *          impls    a list such as {"plain"}; all that are there unless given
+ *          dtypes   a list of "float32", "float64"; both unless given
+ *          grad     true: compares gradients as well
+ *          tol      a bound on max_rel, instead of the derived one
+ * note: report.ok tells whether all rows hold; report.rows[i] has form, impl, device,
+ *       dtype, what, max_abs, max_rel, tol, ok, seconds, state_bytes, worst.
+ * example:
+ *   > q = randn(20, 4, {seed=1})
+ *   > report = equiv(q, q, q, {dtypes={"float64"}})
+ *   > report.ok
+ *   true
+ *   > report.rows[1].form
+ *   "sim"
+ * see: gradcheck, maxdiff, prefix, tour */
 static int equiv(lua_State *L)
 {
     static const char *const names[] = {
@@ -231,7 +262,34 @@ static const char *const check_prefix[] = {
     "phi", "eps", "state", "chunk", "method", "precision", "impl", "tol", NULL};
 static const char *const check_rnn[] = {"phi", "eps", "state", "impl", "tol", NULL};
 
-/* gradcheck(form, q, k, v, options) */
+/* help: gradcheck("prefix", q, k, v, {phi=, by=, causal=, eps=, scale=, lengths=,
+ *       state=, chunk=, method=, precision=, impl=, tol=1e-5}) -> report
+ * Checks the gradient of a form, sim, assoc, prefix or rnn, against central
+ * differences.
+ * shapes: as the form
+ * math: (f(x + h) - f(x - h)) / 2h in float64, with f = sum of out times fixed weights;
+ *       max_rel is relative to the largest entry of the gradient
+ * cost: two runs of the form for each of at most 256 entries a tensor
+ * errors: as the form, which also says what options there are; a gradient that
+ *         disagrees is a row with ok = false
+ * options: phi      feature map of assoc, prefix and rnn
+ *          by       sim alone: any similarity but a function of two tokens
+ *          causal   sim alone
+ *          eps      added to the denominator
+ *          scale    sim alone
+ *          lengths  sim and assoc
+ *          state    prefix and rnn
+ *          chunk    prefix alone
+ *          method   prefix alone
+ *          precision  prefix alone
+ *          impl     "plain"; backends() lists what there is
+ *          tol      a bound on max_rel
+ * note: at a kink, such as that of relu at 0, a difference is no judge.
+ * example:
+ *   > q = randn(5, 3, {seed=1})
+ *   > gradcheck("prefix", q, q, q).ok
+ *   true
+ * see: prefix_grad, rnn_grad, equiv */
 static int gradcheck(lua_State *L)
 {
     static const char *const names[] = {"sim", "assoc", "prefix", "rnn", NULL};

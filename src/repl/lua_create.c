@@ -157,6 +157,21 @@ static void write_nested(lua_State *L, struct walk *w, int depth)
     }
 }
 
+/* help: tensor(nested | number, {dtype=, device=}) -> tensor
+ * Makes a tensor from nested tables of numbers, or from a number.
+ * shapes: a number -> [], {..} -> [n], {{..}, ..} -> [n, m], up to rank 8
+ * math: none  cost: O(numel)
+ * errors: rows of different lengths, an entry that is no number
+ * options: dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > tensor{{1, 2}, {3, 4.5}}
+ *   tensor [2, 2] float32 cpu
+ *     1.0  2.0
+ *     3.0  4.5
+ *   > tensor(7):rank()
+ *   0
+ * see: t:totable, zeros, read, t[i] */
 static int tensor(lua_State *L)
 {
     char found[80];
@@ -189,16 +204,53 @@ static int push_constant(lua_State *L, const char *function, double value)
     return 1;
 }
 
+/* help: zeros(n, m, ..., {dtype=, device=}) -> tensor
+ * Makes a tensor of zeros; also zeros({n, m}).
+ * shapes: [n, m, ..], up to rank 8
+ * math: none  cost: O(numel)
+ * errors: an extent that is no whole number of 0 or more, more than memory could hold
+ * options: dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > zeros(2, 3)
+ *   tensor [2, 3] float32 cpu
+ *     0  0  0
+ *     0  0  0
+ * see: ones, full, t:fill */
 static int zeros(lua_State *L)
 {
     return push_constant(L, "zeros", 0);
 }
+/* help: ones(n, m, ..., {dtype=, device=}) -> tensor
+ * Makes a tensor of ones; also ones({n, m}).
+ * shapes: [n, m, ..], up to rank 8
+ * math: none  cost: O(numel)
+ * errors: an extent that is no whole number of 0 or more, more than memory could hold
+ * options: dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > ones(3, {dtype="float64"})
+ *   tensor [3] float64 cpu
+ *     1  1  1
+ * see: zeros, full */
 static int ones(lua_State *L)
 {
     return push_constant(L, "ones", 1);
 }
 
-/* full(shape, x, opt): the shape is a table, or one number. */
+/* help: full({n, m, ...}, x, {dtype=, device=}) -> tensor
+ * Makes a tensor filled with the number x; the shape is a table, or one number.
+ * shapes: [n, m, ..], up to rank 8
+ * math: none  cost: O(numel)
+ * errors: x missing or no number, an extent that is no whole number of 0 or more
+ * options: dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > full({2, 2}, 0.5)
+ *   tensor [2, 2] float32 cpu
+ *     0.5  0.5
+ *     0.5  0.5
+ * see: zeros, ones, t:fill */
 static int full(lua_State *L)
 {
     size_t shape[TARN_MAX_RANK];
@@ -216,6 +268,19 @@ static int full(lua_State *L)
     return 1;
 }
 
+/* help: eye(n, {dtype=, device=}) -> tensor
+ * Makes the n by n identity matrix.
+ * shapes: [n, n]
+ * math: out_ij = 1 if i = j, 0 otherwise  cost: O(n^2)
+ * errors: n that is no whole number of 0 or more
+ * options: dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > eye(2)
+ *   tensor [2, 2] float32 cpu
+ *     1  0
+ *     0  1
+ * see: zeros, t:mm */
 static int eye(lua_State *L)
 {
     tarn_context *ctx = tarn_lua_context(L);
@@ -244,6 +309,23 @@ static int push_spaced(lua_State *L, const char *function, tarn_dtype dtype, siz
     return 1;
 }
 
+/* help: range(a, b, step, {dtype=, device=}) -> tensor
+ * Counts from a to b, the end included as in Lua's for.
+ * shapes: [n], n = floor((b - a) / step) + 1; step is 1 unless given
+ * math: out_i = a + (i - 1) step  cost: O(n)
+ * errors: step 0, NaN or Inf anywhere
+ * options: dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * note: b is the last number, exactly, also where (b - a) / step misses a whole number
+ *       by rounding alone.
+ * example:
+ *   > range(1, 5)
+ *   tensor [5] float32 cpu
+ *     1  2  3  4  5
+ *   > range(0, 1, 0.25)
+ *   tensor [5] float32 cpu
+ *     0.00  0.25  0.50  0.75  1.00
+ * see: linspace, t:reshape */
 /* range(a, b, step): the end counts as reached if it is missed by rounding alone, which
  * is at most a few units in the last place of a and b, seen in steps. */
 static int range(lua_State *L)
@@ -266,7 +348,18 @@ static int range(lua_State *L)
                        reached ? b : a + whole * step);
 }
 
-/* linspace(a, b, n): n numbers from a to b, both included. */
+/* help: linspace(a, b, n, {dtype=, device=}) -> tensor
+ * Makes n numbers evenly spaced from a to b, both included.
+ * shapes: [n]
+ * math: out_i = a + (i - 1) (b - a) / (n - 1)  cost: O(n)
+ * errors: n that is no whole number of 0 or more, NaN or Inf
+ * options: dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > linspace(-1, 1, 5)
+ *   tensor [5] float32 cpu
+ *     -1.0  -0.5   0.0   0.5   1.0
+ * see: range */
 static int linspace(lua_State *L)
 {
     double a = read_number(L, 1, "linspace", "a"),
@@ -294,15 +387,59 @@ static int push_random(lua_State *L, const char *function,
     return 1;
 }
 
+/* help: rand(n, m, ..., {seed=, dtype=, device=}) -> tensor
+ * Draws uniform random numbers from [0, 1).
+ * shapes: [n, m, ..], up to rank 8
+ * math: Philox 4x32-10 in counter mode  cost: O(numel)
+ * errors: an extent that is no whole number of 0 or more, seed that is no whole number
+ * options: seed    a whole number: the same numbers on every machine and for every
+ *                   number
+ *                  of threads; without it the session's own stream goes on
+ *          dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > rand(3, {seed=1})
+ *   tensor [3] float32 cpu
+ *     0.8903  0.5857  0.6720
+ *   > maxdiff(rand(3, {seed=1}), rand(3, {seed=1}))
+ *   0.0
+ * see: randn, seed */
 static int uniform(lua_State *L)
 {
     return push_random(L, "rand", TARN_UNIFORM);
 }
+/* help: randn(n, m, ..., {seed=, dtype=, device=}) -> tensor
+ * Draws normal random numbers, mean 0 and deviation 1.
+ * shapes: [n, m, ..], up to rank 8
+ * math: Philox 4x32-10, then Box-Muller in double  cost: O(numel)
+ * errors: an extent that is no whole number of 0 or more, seed that is no whole number
+ * options: seed    a whole number: the same numbers on every machine and for every
+ *                   number
+ *                  of threads; without it the session's own stream goes on
+ *          dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > q = randn(16, 8, {seed=1})
+ *   > q.shape
+ *   {16, 8}
+ * see: rand, seed */
 static int normal(lua_State *L)
 {
     return push_random(L, "randn", TARN_NORMAL);
 }
 
+/* help: seed(n)
+ * Restarts the session's random numbers from the whole number n.
+ * shapes: none
+ * math: Philox 4x32-10 in counter mode  cost: O(1)
+ * errors: n that is no whole number
+ * example:
+ *   > seed(7)
+ *   > a = rand(3)
+ *   > seed(7)
+ *   > maxdiff(a, rand(3))
+ *   0.0
+ * see: rand, randn */
 static int seed(lua_State *L)
 {
     char found[80];

@@ -29,6 +29,23 @@ static const char *read_path(lua_State *L, int index, const char *function)
     return path;
 }
 
+/* help: read(path) -> tensor
+ * Reads a .npy (versions 1 to 3), IDX or gzipped IDX file, known by its content.
+ * shapes: as stored; Fortran order is turned into row-major
+ * math: float64 and integers that float32 cannot hold become float64, others float32; a
+ *       value that float64 cannot hold exactly is refused, never rounded
+ * cost: O(file); a hostile header costs O(1) memory
+ * errors: no such file, a content that is not what its header promises, an element type
+ *         that is not supported
+ * example:
+ *   > path = os.tmpname()
+ *   > tensor{1, 2, 3}:save(path)
+ *   > read(path)
+ *   tensor [3] float32 cpu
+ *     1  2  3
+ *   > os.remove(path)
+ *   true
+ * see: t:save, mnist, rnn.load */
 static int read_file(lua_State *L)
 {
     const char *path = read_path(L, 1, "read");
@@ -37,6 +54,19 @@ static int read_file(lua_State *L)
     return 1;
 }
 
+/* help: t:save(path)
+ * Writes a .npy file of version 1.0, whole or not at all.
+ * shapes: any
+ * math: none  cost: O(numel)
+ * errors: a folder that is not there, a full disk; the old file then stays
+ * example:
+ *   > path = os.tmpname()
+ *   > eye(2):save(path)
+ *   > maxdiff(read(path), eye(2))
+ *   0.0
+ *   > os.remove(path)
+ *   true
+ * see: read, imwrite, st:save */
 static int save(lua_State *L)
 {
     const tarn_tensor *t = tarn_lua_self(L, "save");
@@ -44,6 +74,17 @@ static int save(lua_State *L)
     return 0;
 }
 
+/* help: imwrite(path, t)
+ * Writes a PNG image: grey from [h, w], colour from [h, w, 3], of values 0 to 1.
+ * shapes: t [h, w] or [h, w, 3], h and w at least 1
+ * math: values outside 0..1 are clamped, NaN is black  cost: O(numel)
+ * errors: another shape, a file that can't be written, a build without libpng
+ * example:
+ *   > path = os.tmpname()
+ *   > imwrite(path, eye(8))
+ *   > os.remove(path)
+ *   true
+ * see: mnist, t:save */
 static int imwrite(lua_State *L)
 {
     const char *path = read_path(L, 1, "imwrite");
@@ -132,7 +173,19 @@ static void push_test_set(lua_State *L, const tarn_tensor **images,
                       tarn_tensor_shape(*images)[0], tarn_tensor_shape(*labels)[0]);
 }
 
-/* mnist(i) -> image [28, 28] of values 0 to 1, label. */
+/* help: mnist(i) -> image, label
+ * Gives the i-th handwritten digit of the MNIST test set: its image, and which digit it
+ * is.
+ * shapes: image [28, 28] of values 0 to 1, label 0 to 9; i is 1 to the number of images
+ * math: none  cost: O(1), the first call reads the files
+ * errors: i out of range, files that are not found (TARN_DATA names their folder)
+ * example:
+ *   > image, label = mnist(1)
+ *   > label
+ *   7
+ *   > image.shape
+ *   {28, 28}
+ * see: read, imwrite, tour */
 static int mnist(lua_State *L)
 {
     const tarn_tensor *images, *labels;

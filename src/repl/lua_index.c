@@ -156,6 +156,27 @@ static bool is_past_end(lua_State *L, const tarn_tensor *t)
            (size_t)i == tarn_tensor_shape(t)[0] + 1;
 }
 
+/* help: t[i] | t[{i, {a, b, step}, {}}] | t[..] = x -> number | tensor
+ * Picks one element, or a view: a position, a range, or {} for all, one for each
+ * dimension.
+ * shapes: a position takes its dimension away, a range keeps it; dimensions without an
+ *         index stay whole; x is a number or broadcasts to the view
+ * math: positions count from 1, negative ones from the end
+ * cost: O(rank), = x O(numel of view)
+ * errors: a position out of range; t[#t + 1] is nil, so that ipairs stops
+ * note: writing to a view writes to t. A range may go backwards with a negative step.
+ * example:
+ *   > t = tensor{{1, 2, 3}, {4, 5, 6}}
+ *   > t[{2, -1}]
+ *   6.0
+ *   > t[2][1]
+ *   4.0
+ *   > t[{{}, {2, 3}}] = 0
+ *   > t
+ *   tensor [2, 3] float32 cpu
+ *     1  0  0
+ *     4  0  0
+ * see: index, t:totable, t.shape */
 int tarn_lua_get(lua_State *L)
 {
     struct pick picks[TARN_MAX_RANK];

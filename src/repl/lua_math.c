@@ -1,12 +1,8 @@
-/* lua_math.c: operators, element-wise functions, reductions, products, comparison.
+/* lua_math.c: operators, element-wise functions, products, comparison.
  *
  * Families of functions that differ in one operation share one C function, whose
  * upvalue points at its row in a table below. Where one operand may be a number it
- * takes the type of the tensor beside it.
- *
- * A reduction over everything gives a Lua number (with keepdim a tensor of extents 1),
- * one over a dimension a tensor; max and min of a dimension also give 1-based
- * positions. */
+ * takes the type of the tensor beside it. */
 #include "repl/arguments.h"
 
 /* ---- One operand ----------------------------------------------------------------- */
@@ -16,6 +12,80 @@ struct unary {
     tarn_unary_op op;
 };
 
+/* help: t:exp() -> tensor
+ * Gives e to the power of each element.
+ * shapes: out as t  math: out_i = exp(t_i)  cost: O(numel)  errors: none
+ * example:
+ *   > tensor{0, 1}:exp()
+ *   tensor [2] float32 cpu
+ *     1.0000  2.7183
+ * see: t:log, t:softmax, t:sigmoid */
+
+/* help: t:log() -> tensor
+ * Gives the natural logarithm of each element: -inf of 0, nan below it.
+ * shapes: out as t  math: out_i = log(t_i)  cost: O(numel)  errors: none
+ * example:
+ *   > tensor{1, 0, -1}:log()
+ *   tensor [3] float32 cpu
+ *        0  -inf   nan
+ * see: t:exp */
+
+/* help: t:sqrt() -> tensor
+ * Gives the square root of each element: nan below 0.
+ * shapes: out as t  math: out_i = sqrt(t_i)  cost: O(numel)  errors: none
+ * example:
+ *   > tensor{4, 9}:sqrt()
+ *   tensor [2] float32 cpu
+ *     2  3
+ * see: t:norm, operators */
+
+/* help: t:abs() -> tensor
+ * Gives the magnitude of each element.
+ * shapes: out as t  math: out_i = |t_i|  cost: O(numel)  errors: none
+ * example:
+ *   > tensor{-2, 3}:abs()
+ *   tensor [2] float32 cpu
+ *     2  3
+ * see: maxdiff, t:norm */
+
+/* help: t:tanh() -> tensor
+ * Gives the hyperbolic tangent of each element.
+ * shapes: out as t  math: out_i = tanh(t_i)  cost: O(numel)  errors: none
+ * example:
+ *   > tensor{-1, 0, 1}:tanh()
+ *   tensor [3] float32 cpu
+ *     -0.7616   0.0000   0.7616
+ * see: t:sigmoid */
+
+/* help: t:sigmoid() -> tensor
+ * Gives the logistic function of each element.
+ * shapes: out as t  math: out_i = 1 / (1 + exp(-t_i))  cost: O(numel)  errors: none
+ * example:
+ *   > tensor{-1, 0, 1}:sigmoid()
+ *   tensor [3] float32 cpu
+ *     0.2689  0.5000  0.7311
+ * see: t:tanh, t:softmax */
+
+/* help: t:relu() -> tensor
+ * Gives each element where it is above 0, and 0 elsewhere.
+ * shapes: out as t  math: out_i = max(t_i, 0)  cost: O(numel)  errors: none
+ * example:
+ *   > tensor{-1, 0, 2}:relu()
+ *   tensor [3] float32 cpu
+ *     0  0  2
+ * see: t:elu, t:clamp, phi */
+
+/* help: t:elu() -> tensor
+ * Gives each element where it is above 0, and exp(x) - 1 elsewhere; plus 1 it is
+ * phi.elu1.
+ * shapes: out as t
+ * math: out_i = t_i if t_i > 0, exp(t_i) - 1 otherwise (eq 7: elu(x) + 1)
+ * cost: O(numel)  errors: none
+ * example:
+ *   > t = tensor{-1, 0, 2}
+ *   > maxdiff(t:elu() + 1, phi.elu1(t))
+ *   0.0
+ * see: phi, t:relu */
 static const struct unary unaries[] = {
     {"exp", TARN_EXP},   {"log", TARN_LOG},   {"sqrt", TARN_SQRT},
     {"abs", TARN_ABS},   {"tanh", TARN_TANH}, {"sigmoid", TARN_SIGMOID},
@@ -47,6 +117,85 @@ struct binary {
     tarn_binary_op op;
 };
 
+/* help: t:minimum(u) -> tensor
+ * Gives the smaller of two tensors, element by element; NaN wins.
+ * shapes: t and u broadcast together; u may be a number
+ * math: out_i = min(t_i, u_i)
+ * cost: O(numel of out)
+ * errors: shapes that do not broadcast
+ * example:
+ *   > tensor{1, 5}:minimum(tensor{3, 4})
+ *   tensor [2] float32 cpu
+ *     1  4
+ * see: t:maximum, t:clamp, t:min */
+
+/* help: t:maximum(u) -> tensor
+ * Gives the larger of two tensors, element by element; NaN wins.
+ * shapes: t and u broadcast together; u may be a number
+ * math: out_i = max(t_i, u_i)
+ * cost: O(numel of out)
+ * errors: shapes that do not broadcast
+ * example:
+ *   > tensor{-1, 5}:maximum(0)
+ *   tensor [2] float32 cpu
+ *     0  5
+ * see: t:minimum, t:clamp, t:max */
+
+/* help: t:eq(u) -> tensor
+ * Gives 1 where t and u are equal, and 0 elsewhere; NaN equals nothing.
+ * shapes: t and u broadcast together; u may be a number
+ * math: out_i = 1 if t_i = u_i, 0 otherwise  cost: O(numel of out)
+ * errors: shapes that do not broadcast; a == b of two tensors is refused
+ * example:
+ *   > tensor{1, 2}:eq(2)
+ *   tensor [2] float32 cpu
+ *     0  1
+ * see: allclose, t:lt, where */
+
+/* help: t:lt(u) -> tensor
+ * Gives 1 where t is less than u, and 0 elsewhere.
+ * shapes: t and u broadcast together; u may be a number
+ * math: out_i = 1 if t_i < u_i, 0 otherwise  cost: O(numel of out)
+ * errors: shapes that do not broadcast; a < b of tensors is refused
+ * example:
+ *   > tensor{1, 2}:lt(2)
+ *   tensor [2] float32 cpu
+ *     1  0
+ * see: t:le, t:gt, where */
+
+/* help: t:le(u) -> tensor
+ * Gives 1 where t is at most u, and 0 elsewhere.
+ * shapes: t and u broadcast together; u may be a number
+ * math: out_i = 1 if t_i <= u_i, 0 otherwise  cost: O(numel of out)
+ * errors: shapes that do not broadcast; a <= b of tensors is refused
+ * example:
+ *   > range(1, 3):le(tensor{{2}, {1}})
+ *   tensor [2, 3] float32 cpu
+ *     1  1  0
+ *     1  0  0
+ * see: t:lt, t:ge, where */
+
+/* help: t:gt(u) -> tensor
+ * Gives 1 where t is more than u, and 0 elsewhere.
+ * shapes: t and u broadcast together; u may be a number
+ * math: out_i = 1 if t_i > u_i, 0 otherwise  cost: O(numel of out)
+ * errors: shapes that do not broadcast; a > b of tensors is refused
+ * example:
+ *   > tensor{-1, 2}:gt(0)
+ *   tensor [2] float32 cpu
+ *     0  1
+ * see: t:ge, t:lt, where */
+
+/* help: t:ge(u) -> tensor
+ * Gives 1 where t is at least u, and 0 elsewhere.
+ * shapes: t and u broadcast together; u may be a number
+ * math: out_i = 1 if t_i >= u_i, 0 otherwise  cost: O(numel of out)
+ * errors: shapes that do not broadcast; a >= b of tensors is refused
+ * example:
+ *   > tensor{-1, 0}:ge(0)
+ *   tensor [2] float32 cpu
+ *     0  1
+ * see: t:gt, t:le, where */
 static const struct binary binaries[] = {
     {"+", "__add", TARN_ADD},        {"-", "__sub", TARN_SUB},
     {"*", "__mul", TARN_MUL},        {"/", "__div", TARN_DIV},
@@ -101,7 +250,19 @@ static bool clamp_bound(lua_State *L, int index, const char *name, double *value
     return true;
 }
 
-/* clamp(t, lo, hi): nil leaves a side open; NaN stays NaN. */
+/* help: t:clamp(lo, hi) -> tensor
+ * Limits each element to lo..hi; nil leaves a side open, NaN stays NaN.
+ * shapes: out as t; lo and hi are numbers
+ * math: out_i = min(max(t_i, lo), hi)  cost: O(numel)
+ * errors: both missing, lo above hi
+ * example:
+ *   > tensor{-2, 0.5, 9}:clamp(0, 1)
+ *   tensor [3] float32 cpu
+ *     0.0  0.5  1.0
+ *   > tensor{-2, 9}:clamp(nil, 1)
+ *   tensor [2] float32 cpu
+ *     -2   1
+ * see: t:minimum, t:maximum, t:relu */
 static int clamp(lua_State *L)
 {
     double lo = 0, hi = 0;
@@ -123,99 +284,25 @@ static int clamp(lua_State *L)
     return 1;
 }
 
+/* help: t:mm(u) -> tensor
+ * Multiplies matrices, batched over leading dimensions, which broadcast.
+ * shapes: [.., n, k] x [.., k, m] -> [.., n, m]; a vector is a row on the left, a
+ *         column on the right, and its extra dimension goes away
+ * math: out_ij = sum_l t_il u_lj  cost: 2 n k m flops a matrix
+ * errors: inner extents that differ, leading ones that do not broadcast, numbers
+ * example:
+ *   > tensor{{1, 2}, {3, 4}}:mm(tensor{1, 1})
+ *   tensor [2] float32 cpu
+ *     3  7
+ *   > ones(5, 2, 3):mm(ones(3, 4)).shape
+ *   {5, 2, 4}
+ * see: t:t, t:sum, operators */
 static int mm(lua_State *L)
 {
     const tarn_tensor *a = tarn_lua_self(L, "mm");
     const tarn_tensor *b = tarn_lua_tensor(L, 2, "mm", "the second matrix");
     tarn_tensor **out = tarn_lua_slot(L);
     tarn_lua_check(L, tarn_mm(tarn_lua_context(L), a, b, out));
-    return 1;
-}
-
-/* ---- Reductions ------------------------------------------------------------------ */
-
-struct reduction {
-    const char *name;
-    tarn_reduce_op op;
-    tarn_reduce_op position_op; /* if positions: gives where the value is */
-    bool positions;             /* of a dimension also give the positions */
-};
-
-static const struct reduction reductions[] = {
-    {"sum", TARN_SUM, TARN_SUM, false},    {"mean", TARN_MEAN, TARN_MEAN, false},
-    {"norm", TARN_NORM, TARN_NORM, false}, {"max", TARN_MAX, TARN_ARGMAX, true},
-    {"min", TARN_MIN, TARN_ARGMIN, true},  {NULL, TARN_SUM, TARN_SUM, false},
-};
-
-/* Reads (dim, {keepdim=}), both of which may be missing. */
-static int read_dim_and_keep(lua_State *L, const char *name, int rank, bool *keep)
-{
-    static const char *const options[] = {"keepdim", NULL};
-    int dim = TARN_ALL, index = 2;
-    if (!lua_istable(L, 2)) {
-        if (!lua_isnoneornil(L, 2)) dim = tarn_lua_dim(L, 2, name, rank);
-        index = 3;
-    }
-    *keep = false;
-    if (tarn_lua_options(L, index, name, options))
-        tarn_lua_opt_boolean(L, index, name, "keepdim", keep);
-    return dim;
-}
-
-/* Pushes 1-based positions of the largest or smallest elements of a dimension. */
-static void push_positions(lua_State *L, tarn_reduce_op op, const tarn_tensor *t,
-                           int dim, bool keep)
-{
-    tarn_context *ctx = tarn_lua_context(L);
-    tarn_tensor **from_0 = tarn_lua_slot(L), **from_1 = tarn_lua_slot(L);
-    tarn_lua_check(L, tarn_reduce(ctx, op, t, dim, keep, from_0));
-    tarn_lua_check(L, tarn_binary_number(ctx, TARN_ADD, *from_0, 1, false, from_1));
-    lua_remove(L, -2);
-}
-
-static int reduce(lua_State *L)
-{
-    const struct reduction *row = lua_touserdata(L, lua_upvalueindex(1));
-    const tarn_tensor *t = tarn_lua_self(L, row->name);
-    bool keep;
-    int dim = read_dim_and_keep(L, row->name, tarn_tensor_rank(t), &keep);
-    tarn_tensor **out = tarn_lua_slot(L);
-    tarn_lua_check(L, tarn_reduce(tarn_lua_context(L), row->op, t, dim, keep, out));
-    if (dim == TARN_ALL) return keep ? 1 : tarn_lua_push_item(L, *out);
-    if (!row->positions) return 1;
-    push_positions(L, row->position_op, t, dim, keep);
-    return 2;
-}
-
-/* argmax(t): the row-major position of the largest element, an integer; argmax(t, dim):
- * a tensor of positions. */
-static int argmax(lua_State *L)
-{
-    const tarn_tensor *t = tarn_lua_self(L, "argmax");
-    bool keep;
-    int dim = read_dim_and_keep(L, "argmax", tarn_tensor_rank(t), &keep);
-    push_positions(L, TARN_ARGMAX, t, dim, keep);
-    if (dim != TARN_ALL || keep) return 1;
-    tarn_lua_push_item(L, tarn_lua_to_tensor(L, -1));
-    lua_pushinteger(L, (lua_Integer)lua_tonumber(L, -1));
-    return 1;
-}
-
-static int softmax(lua_State *L)
-{
-    const tarn_tensor *t = tarn_lua_self(L, "softmax");
-    int dim = tarn_lua_dim(L, 2, "softmax", tarn_tensor_rank(t));
-    tarn_tensor **out = tarn_lua_slot(L);
-    tarn_lua_check(L, tarn_softmax(tarn_lua_context(L), t, dim, out));
-    return 1;
-}
-
-static int cumsum(lua_State *L)
-{
-    const tarn_tensor *t = tarn_lua_self(L, "cumsum");
-    int dim = tarn_lua_dim(L, 2, "cumsum", tarn_tensor_rank(t));
-    tarn_tensor **out = tarn_lua_slot(L);
-    tarn_lua_check(L, tarn_cumsum(tarn_lua_context(L), t, dim, out));
     return 1;
 }
 
@@ -229,6 +316,21 @@ static void read_pair(lua_State *L, const char *function, tarn_tensor **a,
     *b = tarn_lua_operand(L, 2, function, "b", *a);
 }
 
+/* help: allclose(a, b, {rtol=1e-5, atol=1e-8}) -> boolean
+ * Tells whether a and b agree within a tolerance everywhere; NaN never does.
+ * shapes: a and b broadcast together; one of them may be a number
+ * math: |a - b| <= atol + rtol |b|; infinities must be equal  cost: O(numel)
+ * errors: shapes that do not broadcast, a negative tolerance
+ * options: rtol    a share of |b|
+ *          atol    an absolute tolerance
+ * example:
+ *   > allclose(tensor{1, 2}, tensor{1, 2.00001})
+ *   true
+ *   > allclose(tensor{1, 2}, tensor{1, 2.001})
+ *   false
+ *   > allclose(tensor{0/0}, tensor{0/0})
+ *   false
+ * see: maxdiff, equiv, t:eq */
 static int allclose(lua_State *L)
 {
     static const char *const options[] = {"rtol", "atol", NULL};
@@ -246,6 +348,17 @@ static int allclose(lua_State *L)
     return 1;
 }
 
+/* help: maxdiff(a, b) -> number
+ * Gives the largest |a - b|.
+ * shapes: a and b broadcast together; one of them may be a number
+ * math: max |a_i - b_i|; NaN on one side only, or infinities of other sign, count as
+ *       inf; equal infinities and NaN on both sides as 0
+ * cost: O(numel)
+ * errors: shapes that do not broadcast
+ * example:
+ *   > maxdiff(tensor{1, 2}, tensor{1, 2.5})
+ *   0.5
+ * see: allclose, equiv */
 static int maxdiff(lua_State *L)
 {
     double diff = 0;
@@ -260,8 +373,7 @@ static int maxdiff(lua_State *L)
 /* ---- Registration ---------------------------------------------------------------- */
 
 static const luaL_Reg methods[] = {
-    {"clamp", clamp},     {"mm", mm},         {"argmax", argmax},
-    {"softmax", softmax}, {"cumsum", cumsum}, {"allclose", allclose},
+    {"clamp", clamp},     {"mm", mm},   {"allclose", allclose},
     {"maxdiff", maxdiff}, {NULL, NULL},
 };
 
@@ -297,10 +409,7 @@ void tarn_open_math(lua_State *L)
         push_member(L, binary, row);
         tarn_lua_method(L, row->name);
     }
-    for (const struct reduction *row = reductions; row->name; row++) {
-        push_member(L, reduce, row);
-        tarn_lua_method(L, row->name);
-    }
     open_operators(L);
+    tarn_open_reduce(L);
     tarn_open_arrange(L);
 }

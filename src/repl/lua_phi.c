@@ -123,6 +123,21 @@ static int apply(lua_State *L)
     return 1;
 }
 
+/* help: phi("elu1")(t) | phi.elu1(t) -> tensor
+ * Stage 0: applies a feature map to each row; phi.elu1 also says phi="elu1" as an
+ * option.
+ * shapes: t [.., D] -> [.., C]; C = D, but for poly2 D (D + 1) / 2
+ * math: eq 7 for elu1: x + 1 if x > 0, exp(x) otherwise; phis() tells all
+ * cost: O(numel of out)
+ * errors: a tensor of rank 0, an unknown name
+ * example:
+ *   > phi.elu1(tensor{-1, 0, 1})
+ *   tensor [3] float32 cpu
+ *     0.3679  1.0000  2.0000
+ *   > phi("poly2")(tensor{1, 2})
+ *   tensor [3] float32 cpu
+ *     1.0000  2.8284  4.0000
+ * see: phis, assoc, prefix */
 /* phi(name): a name that is not there raises the error of tarn_lua_phi. */
 static int by_name(lua_State *L)
 {
@@ -142,6 +157,17 @@ static int missing(lua_State *L)
     return 0;
 }
 
+/* help: phis() -> table
+ * Gives a table of the feature maps: name, equation, width, positivity, derivative.
+ * shapes: none
+ * math: none  cost: O(1)
+ * errors: none
+ * example:
+ *   > phis()[1].name, phis()[1].width
+ *   "elu1"	"D"
+ *   > phis()[1].equation
+ *   "x + 1 if x > 0, exp(x) otherwise"
+ * see: phi */
 static int phis(lua_State *L)
 {
     lua_newtable(L);

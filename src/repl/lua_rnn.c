@@ -89,6 +89,31 @@ static tarn_cell read_cell(lua_State *L, const char *function, const char *const
     return cell;
 }
 
+/* help: rnn{D=, M=, H=, B=, phi="elu1", eps=1e-6, dtype=, device=} -> st
+ * Stage 4: makes a recurrent cell, attention whose whole past is a constant state (S,
+ * z).
+ * shapes: S [C, M], z [C]; with heads [H, C, M], with a batch [B, H, C, M]
+ * math: eqs 16-20: S and z start at 0; each token adds phi(k) v^T to S and phi(k) to z;
+ *       its output is phi(q)^T S / (phi(q)^T z + eps)
+ * cost: O(B H C M) memory; a token 4 C M flops a head
+ * errors: D or M missing, a size below 1, B without H
+ * options: D       width of queries and keys of one head
+ *          M       width of values of one head
+ *          H       heads; absent: inputs are [D] and [N, D]
+ *          B       batch entries; absent: inputs have no batch dimension
+ *          phi     feature map: a name, phi.name, a function, {apply=, grad=}; phis()
+ *                   lists them
+ *          eps     added to the denominator
+ *          dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > st = rnn{D=2, M=1, eps=0}
+ *   > st:step(tensor{1, 0}, tensor{1, 0}, tensor{5})
+ *   tensor [1] float32 cpu
+ *     5
+ *   > st
+ *   rnn state: D=2 M=1 C=2 phi=elu1 float32, 1 tokens, 32 bytes
+ * see: st:step, st:run, rnn.load, prefix, kv */
 static int new_rnn(lua_State *L)
 {
     static const char *const names[] = {"D",   "M",     "H",      "B", "phi",
@@ -100,6 +125,27 @@ static int new_rnn(lua_State *L)
     return 1;
 }
 
+/* help: kv{D=, M=, H=, B=, scale=, dtype=, device=} -> st
+ * Softmax's counterpart of the rnn: a cache of all keys and values, that grows.
+ * shapes: after t tokens keys [t, D] and values [t, M]; with heads and batch in front
+ * math: eq 3 with sim = exp(scale q.k), token i seeing tokens 1..i
+ * cost: 2 t (D + M) flops a head for token t; t (D + M) numbers of memory a head
+ * errors: D or M missing, a size below 1, B without H
+ * options: D       width of queries and keys of one head
+ *          M       width of values of one head
+ *          H       heads; absent: inputs are [D] and [N, D]
+ *          B       batch entries; absent: inputs have no batch dimension
+ *          scale   of q.k, 1/sqrt(D) unless given
+ *          dtype   "float32" (default) | "float64"
+ *          device  "cpu"
+ * example:
+ *   > cache = kv{D=2, M=1}
+ *   > cache:step(tensor{1, 0}, tensor{1, 0}, tensor{5})
+ *   tensor [1] float32 cpu
+ *     5
+ *   > cache
+ *   kv cache: D=2 M=1 float32, 1 tokens, 12 bytes
+ * see: rnn, st:step, st:bytes, sim */
 /* kv{..} comes as (options), rnn{..} through __call as (rnn, options). */
 static int new_kv(lua_State *L)
 {
@@ -113,7 +159,22 @@ static int new_kv(lua_State *L)
     return 1;
 }
 
-/* rnn.load(path, {phi=}) */
+/* help: rnn.load(path, {phi=}) -> st
+ * Reads back a cell that st:save(path) wrote; it goes on where it was.
+ * shapes: none
+ * math: none  cost: O(B H C M)
+ * errors: no such file, a content that is no cell, phi missing where it was a function
+ * options: phi     the function or {apply=, grad=} of a cell that had one of the user's
+ * example:
+ *   > path = os.tmpname()
+ *   > st = rnn{D=2, M=2}
+ *   > st:step(ones(2), ones(2), ones(2));
+ *   > st:save(path)
+ *   > rnn.load(path).t
+ *   1
+ *   > os.remove(path)
+ *   true
+ * see: st:save, rnn, read */
 static int load(lua_State *L)
 {
     static const char *const names[] = {"phi", NULL};

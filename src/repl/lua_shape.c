@@ -41,6 +41,17 @@ static void infer_size(lua_State *L, const tarn_tensor *t, int rank, lua_Integer
     sizes[unknown] = (lua_Integer)(numel / known);
 }
 
+/* help: t:reshape(n, m, ...) -> tensor
+ * Gives the same elements in row-major order under another shape.
+ * shapes: as many elements as t has; one extent may be -1 and is inferred
+ * math: none  cost: O(1) where strides allow a view, else O(numel)
+ * errors: another number of elements, two extents of -1
+ * example:
+ *   > range(1, 6):reshape(2, -1)
+ *   tensor [2, 3] float32 cpu
+ *     1  2  3
+ *     4  5  6
+ * see: t:transpose, t:squeeze, t:contiguous */
 static int reshape(lua_State *L)
 {
     lua_Integer sizes[TARN_MAX_RANK];
@@ -56,6 +67,17 @@ static int reshape(lua_State *L)
     return 1;
 }
 
+/* help: t:expand(n, m, ...) -> tensor
+ * Repeats extents of 1, and missing leading ones; a view, many indices to one element.
+ * shapes: t broadcasts to [n, m, ..]
+ * math: none  cost: O(1)
+ * errors: an extent that is neither 1 nor the one asked for
+ * example:
+ *   > tensor{1, 2}:expand(2, 2)
+ *   tensor [2, 2] float32 cpu
+ *     1  2
+ *     1  2
+ * see: t:reshape, t:unsqueeze, t:clone */
 static int expand(lua_State *L)
 {
     size_t shape[TARN_MAX_RANK];
@@ -82,6 +104,15 @@ static int push_squeezed(lua_State *L, const tarn_tensor *t, int dim)
     return 1;
 }
 
+/* help: t:squeeze(dim) -> tensor
+ * Drops a dimension of extent 1, or all of them if none is named; a view.
+ * shapes: [.., 1, ..] -> [.., ..]
+ * math: none  cost: O(1)
+ * errors: dim out of range, or of another extent
+ * example:
+ *   > zeros(1, 3, 1):squeeze().shape
+ *   {3}
+ * see: t:unsqueeze, t:reshape */
 static int squeeze(lua_State *L)
 {
     const tarn_tensor *t = tarn_lua_self(L, "squeeze");
@@ -93,6 +124,17 @@ static int squeeze(lua_State *L)
     return push_squeezed(L, t, dim);
 }
 
+/* help: t:unsqueeze(dim) -> tensor
+ * Puts in an extent of 1, which becomes dimension dim; a view.
+ * shapes: [.., ..] -> [.., 1, ..]
+ * math: none  cost: O(1)
+ * errors: dim out of 1..rank + 1, a tensor of rank 8 already
+ * example:
+ *   > zeros(3):unsqueeze(1).shape
+ *   {1, 3}
+ *   > zeros(3):unsqueeze(-1).shape
+ *   {3, 1}
+ * see: t:squeeze, t:expand */
 static int unsqueeze(lua_State *L)
 {
     size_t shape[TARN_MAX_RANK];
@@ -121,6 +163,15 @@ static int push_swapped(lua_State *L, const tarn_tensor *t, int a, int b)
     return 1;
 }
 
+/* help: t:transpose(a, b) -> tensor
+ * Swaps two dimensions; a view.
+ * shapes: extents a and b change places
+ * math: out_.. i .. j .. = t_.. j .. i ..  cost: O(1)
+ * errors: a or b missing or out of range
+ * example:
+ *   > zeros(2, 3, 4):transpose(1, 3).shape
+ *   {4, 3, 2}
+ * see: t:t, t:permute */
 static int transpose(lua_State *L)
 {
     const tarn_tensor *t = tarn_lua_self(L, "transpose");
@@ -130,7 +181,18 @@ static int transpose(lua_State *L)
     return push_swapped(L, t, a, b);
 }
 
-/* t:t() transposes a matrix, or each matrix of a batch: the last two dimensions. */
+/* help: t:t() -> tensor
+ * Transposes a matrix, or each matrix of a batch: swaps the last two dimensions; a
+ * view.
+ * shapes: [.., n, m] -> [.., m, n]
+ * math: out_ij = t_ji  cost: O(1)
+ * errors: a rank below 2
+ * example:
+ *   > tensor{{1, 2}, {3, 4}}:t()
+ *   tensor [2, 2] float32 cpu
+ *     1  3
+ *     2  4
+ * see: t:transpose, t:permute, t:mm, st.t */
 static int matrix_transpose(lua_State *L)
 {
     const tarn_tensor *t = tarn_lua_self(L, "t");
@@ -140,6 +202,15 @@ static int matrix_transpose(lua_State *L)
     return push_swapped(L, t, rank - 2, rank - 1);
 }
 
+/* help: t:permute(d1, d2, ...) -> tensor
+ * Puts the dimensions in another order: dimension i of the view is dimension d_i of t.
+ * shapes: a permutation of the extents
+ * math: none  cost: O(1)
+ * errors: a dimension that is missing or there twice
+ * example:
+ *   > zeros(2, 3, 4):permute(3, 1, 2).shape
+ *   {4, 2, 3}
+ * see: t:transpose, t:t */
 static int permute(lua_State *L)
 {
     lua_Integer dims[TARN_MAX_RANK];
@@ -168,6 +239,16 @@ static int permute(lua_State *L)
 
 /* ---- Copies ---------------------------------------------------------------------- */
 
+/* help: t:contiguous() -> tensor
+ * Gives t if its elements lie in row-major order without gaps, else a copy that does.
+ * shapes: out as t
+ * math: none  cost: O(1) or O(numel)
+ * errors: none
+ * note: the result may share its memory with t.
+ * example:
+ *   > zeros(2, 3):t():contiguous().strides
+ *   {2, 1}
+ * see: t.strides, t:clone */
 static int contiguous(lua_State *L)
 {
     const tarn_tensor *t = tarn_lua_self(L, "contiguous");
@@ -176,6 +257,18 @@ static int contiguous(lua_State *L)
     return 1;
 }
 
+/* help: t:clone() -> tensor
+ * Makes a contiguous copy with memory of its own.
+ * shapes: out as t
+ * math: none  cost: O(numel)
+ * errors: none
+ * example:
+ *   > t = tensor{1, 2}
+ *   > u = t:clone():fill(0)
+ *   > t
+ *   tensor [2] float32 cpu
+ *     1  2
+ * see: t:copy, t:contiguous, st:clone */
 static int clone(lua_State *L)
 {
     const tarn_tensor *t = tarn_lua_self(L, "clone");
@@ -184,6 +277,20 @@ static int clone(lua_State *L)
     return 1;
 }
 
+/* help: t:fill(x) -> t
+ * Sets every element to the number x, in place.
+ * shapes: any
+ * math: none  cost: O(numel)
+ * errors: x that is no number
+ * note: a view writes to the tensor that it looks at.
+ * example:
+ *   > t = zeros(2, 2)
+ *   > t[1]:fill(7);
+ *   > t
+ *   tensor [2, 2] float32 cpu
+ *     7  7
+ *     0  0
+ * see: full, t:copy, t[i] */
 static int fill(lua_State *L)
 {
     char found[80];
@@ -196,6 +303,18 @@ static int fill(lua_State *L)
     return 1;
 }
 
+/* help: t:copy(u) -> t
+ * Copies the elements of u into t, in place, converting their type.
+ * shapes: u broadcasts to the shape of t
+ * math: none  cost: O(numel)
+ * errors: a shape that does not broadcast to that of t
+ * note: t and u may overlap; the result is as if u had been copied first.
+ * example:
+ *   > zeros(2, 2):copy(tensor{1, 2})
+ *   tensor [2, 2] float32 cpu
+ *     1  2
+ *     1  2
+ * see: t:clone, t:fill, t[i] */
 static int copy(lua_State *L)
 {
     tarn_tensor *t = tarn_lua_self(L, "copy");
@@ -205,7 +324,17 @@ static int copy(lua_State *L)
     return 1;
 }
 
-/* t:to("float64"), t:to("cpu"): the tensor itself where there is nothing to do. */
+/* help: t:to("float32" | "float64" | "cpu") -> tensor
+ * Converts to another type, or brings to another device; t itself where nothing is to
+ * be done.
+ * shapes: out as t
+ * math: float64 to float32 rounds to nearest  cost: O(numel)
+ * errors: a type or device that is not there
+ * example:
+ *   > tensor{1, 2}:to("float64")
+ *   tensor [2] float64 cpu
+ *     1  2
+ * see: t.dtype, t.device, backends */
 static int to(lua_State *L)
 {
     static const char *const types[] = {"float32", "float64", NULL};

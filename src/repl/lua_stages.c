@@ -17,6 +17,35 @@ static const char *const prefix_grad_options[] = {"phi",    "state", "chunk", "m
                                                   "dstate", COMMON,  NULL};
 static const char *const rnn_grad_options[] = {"phi", "state", "dstate", COMMON, NULL};
 
+/* help: sim(q, k, v, {by="softmax", causal=false, scale=, eps=1e-6, lengths=,
+ *       weights=false, precision=, impl=}) -> out [, weights]
+ * Stage 1: attention as a weighted average over all pairs, by any similarity.
+ * shapes: q [.., N', D], k [.., N, D], v [.., N, M] -> out [.., N', M],
+ *         weights [.., N', N]; ranks 2 to 4; N' = N if causal
+ * math: eq 3: out_i = sum_j sim(q_i, k_j) v_j / (sum_j sim(q_i, k_j) + eps)
+ * cost: 2 N' N (D + M) flops a head; memory for the weights only if asked for
+ * errors: shapes that do not fit together, an unknown similarity, mask= (see "lengths")
+ * options: by       "softmax": exp(scale q.k), no eps |
+ *                   "rbf": exp(-scale |q - k|^2 / 2) |
+ *                   a feature map: scale phi(q).phi(k) | function(q_i, k_j) -> number
+ *          causal   true: token i sees keys 1..i only
+ *          scale    1/sqrt(D) for softmax, 1 for the others, unless given
+ *          eps      added to the denominator, except in softmax
+ *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
+ *          weights  true: gives the weights as well
+ *          precision  "accurate" (default) | "fast": plain sums, unscaled rows
+ *          impl     "plain"; backends() lists what there is
+ * example:
+ *   > q, k, v = tensor{{0}}, tensor{{0}, {0}}, tensor{{2}, {4}}
+ *   > sim(q, k, v)
+ *   tensor [1, 1] float32 cpu
+ *     3
+ *   > sim(q, k, v, {by=function(a, b) return 1 end, eps=0, weights=true})
+ *   tensor [1, 1] float32 cpu
+ *     3
+ *   tensor [1, 2] float32 cpu
+ *     0.5  0.5
+ * see: assoc, sim_grad, kv, lengths, phis */
 static int sim(lua_State *L)
 {
     static const struct tarn_lua_form form = {"sim", sim_options, false};
@@ -35,6 +64,27 @@ static int sim(lua_State *L)
     return with_weights ? 2 : 1;
 }
 
+/* help: assoc(q, k, v, {phi="elu1", eps=1e-6, lengths=, precision=, impl=}) -> out
+ * Stage 2: the same average with the product re-associated, in O(N); not causal.
+ * shapes: q [.., N', D], k [.., N, D], v [.., N, M] -> out [.., N', M]; ranks 2 to 4
+ * math: eqs 4-6: out_i = phi(q_i)^T S / (phi(q_i)^T z + eps),
+ *       S = sum_j phi(k_j) v_j^T, z = sum_j phi(k_j)
+ * cost: 2 (N' + N) C M flops, C M numbers of memory a head
+ * errors: shapes that do not fit together, a similarity without a finite feature map
+ * options: phi      feature map: a name, phi.name, a function, {apply=, grad=}
+ *          eps      added to the denominator
+ *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
+ *          precision  "accurate" (default) | "fast": plain sums, unscaled rows
+ *          impl     "plain"; backends() lists what there is
+ * example:
+ *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
+ *   > assoc(q, k, v, {eps=0})
+ *   tensor [2, 1] float32 cpu
+ *     5
+ *     5
+ *   > maxdiff(assoc(q, k, v), sim(q, k, v, {by="elu1"}))
+ *   0.0
+ * see: sim, prefix, assoc_grad, lengths, phis */
 static int assoc(lua_State *L)
 {
     static const struct tarn_lua_form form = {"assoc", assoc_options, false};
@@ -49,6 +99,34 @@ static int assoc(lua_State *L)
     return 1;
 }
 
+/* help: prefix(q, k, v, {phi="elu1", eps=1e-6, state=, chunk=64, method="chunked",
+ *       precision=, impl=, final=false}) -> out [, state]
+ * Stage 3: causal attention as a prefix sum, in O(N).
+ * shapes: q, k [.., N, D], v [.., N, M] -> out [.., N, M]; ranks 2 to 4
+ * math: eqs 8-12: S_i = sum_{j<=i} phi(k_j) v_j^T, z_i = sum_{j<=i} phi(k_j),
+ *       out_i = phi(q_i)^T S_i / (phi(q_i)^T z_i + eps)
+ * cost: 4 N C M flops a head, chunked 2 N L (C + M) more; scan: N / L states of memory
+ * errors: shapes that do not fit together, an unknown method, lengths= (see "lengths")
+ * options: phi      feature map: a name, phi.name, a function, {apply=, grad=}
+ *          eps      added to the denominator
+ *          state    an rnn cell or {S=, z=}: what came before token 1; read, never
+ *                   changed
+ *          chunk    L, tokens a chunk
+ *          method   "chunked" | "sequential" | "scan": other orders of the same sums
+ *          precision  "accurate" (default) | "fast": plain sums, unscaled rows
+ *          impl     "plain"; backends() lists what there is
+ *          final    true: gives the state after token N as well, an rnn cell
+ * example:
+ *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
+ *   > out, st = prefix(q, k, v, {eps=0, final=true})
+ *   > out
+ *   tensor [2, 1] float32 cpu
+ *     3
+ *     5
+ *   > st:step(q[1], k[1], v[1])
+ *   tensor [1] float32 cpu
+ *     4.5
+ * see: rnn, assoc, equiv, prefix_grad, state */
 static int prefix(lua_State *L)
 {
     static const struct tarn_lua_form form = {"prefix", prefix_options, false};
@@ -111,24 +189,113 @@ static int differentiate(lua_State *L, const struct tarn_lua_form *form,
     return 3;
 }
 
+/* help: sim_grad(q, k, v, dout, {by="softmax", causal=false, scale=, eps=1e-6,
+ *       lengths=, precision=, impl=}) -> dq, dk, dv
+ * The gradient of sim, given the gradient of its output.
+ * shapes: dout as out; dq, dk, dv as q, k, v
+ * math: the derivative of eq 3, pair by pair
+ * cost: 2 N' N (3 D + 2 M) flops a head
+ * errors: as sim; a function of q_i and k_j as by=, whose derivative nobody knows
+ * options: by       "softmax" | "rbf" | a feature map, a user's with its grad
+ *          causal   true: token i sees keys 1..i only
+ *          scale    1/sqrt(D) for softmax, 1 for the others, unless given
+ *          eps      added to the denominator, except in softmax
+ *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
+ *          precision  "accurate" (default) | "fast"
+ *          impl     "plain"; backends() lists what there is
+ * example:
+ *   > q, k, v = tensor{{0}}, tensor{{0}, {0}}, tensor{{2}, {4}}
+ *   > dq, dk, dv = sim_grad(q, k, v, ones(1, 1))
+ *   > dv
+ *   tensor [2, 1] float32 cpu
+ *     0.5
+ *     0.5
+ * see: sim, gradcheck, assoc_grad */
 static int sim_grad(lua_State *L)
 {
     static const struct tarn_lua_form form = {"sim_grad", sim_grad_options, true};
     return differentiate(L, &form, tarn_sim_grad);
 }
 
+/* help: assoc_grad(q, k, v, dout, {phi="elu1", eps=1e-6, lengths=, precision=, impl=})
+ *       -> dq, dk, dv
+ * The gradient of assoc, given the gradient of its output.
+ * shapes: dout as out; dq, dk, dv as q, k, v
+ * math: eqs 13-15 with sums over all tokens, and the path through the denominator
+ * cost: O((N' + N) C M) flops a head
+ * errors: as assoc; a user's feature map without grad
+ * options: phi      feature map: a name, phi.name, {apply=, grad=}
+ *          eps      added to the denominator
+ *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
+ *          precision  "accurate" (default) | "fast"
+ *          impl     "plain"; backends() lists what there is
+ * example:
+ *   > q, k, v = tensor{{1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
+ *   > dq, dk, dv = assoc_grad(q, k, v, ones(1, 1), {eps=0})
+ *   > dk
+ *   tensor [2, 1] float32 cpu
+ *     -0.6667
+ *      0.3333
+ * see: assoc, gradcheck, prefix_grad */
 static int assoc_grad(lua_State *L)
 {
     static const struct tarn_lua_form form = {"assoc_grad", assoc_options, true};
     return differentiate(L, &form, tarn_assoc_grad);
 }
 
+/* help: prefix_grad(q, k, v, dout, {phi="elu1", eps=1e-6, state=, dstate=, chunk=64,
+ *       method="chunked", precision=, impl=}) -> dq, dk, dv [, dstate0]
+ * The gradient of prefix, given those of its output and of its final state.
+ * shapes: dout as out; dq, dk, dv as q, k, v; with state= also dstate0 = {S=, z=}
+ * math: eqs 13-15 with the denominator's path:
+ *       Gn_i = dout_i / den_i, gd_i = -(Gn_i . out_i), dphi(q_i) = S_i Gn_i + gd_i z_i,
+ *       dphi(k_j) = R_j v_j + r_j, dv_j = R_j^T phi(k_j),
+ *       R_j = sum_{i>=j} phi(q_i) Gn_i^T, r_j = sum_{i>=j} gd_i phi(q_i)
+ * cost: 10 N C M flops a head
+ * errors: as prefix; a user's feature map without grad
+ * options: phi      feature map: a name, phi.name, {apply=, grad=}
+ *          eps      added to the denominator
+ *          state    an rnn cell or {S=, z=}: what came before token 1
+ *          dstate   {S=, z=}: the gradient that arrives at the final state
+ *          chunk    L, tokens a chunk
+ *          method   "chunked" | "sequential" | "scan"
+ *          precision  "accurate" (default) | "fast"
+ *          impl     "plain"; backends() lists what there is
+ * example:
+ *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
+ *   > dq, dk, dv = prefix_grad(q, k, v, ones(2, 1), {eps=0})
+ *   > dv
+ *   tensor [2, 1] float32 cpu
+ *     1.3333
+ *     0.6667
+ * see: prefix, rnn_grad, gradcheck */
 static int prefix_grad(lua_State *L)
 {
     static const struct tarn_lua_form form = {"prefix_grad", prefix_grad_options, true};
     return differentiate(L, &form, tarn_prefix_grad);
 }
 
+/* help: rnn_grad(q, k, v, dout, {phi="elu1", eps=1e-6, state=, dstate=, precision=,
+ *       impl=}) -> dq, dk, dv [, dstate0]
+ * The gradient of a cell's run, back through time from a few kept states.
+ * shapes: dout as out; dq, dk, dv as q, k, v; with state= also dstate0 = {S=, z=}
+ * math: as prefix_grad: the two are the same function of q, k, v
+ * cost: 10 N C M flops a head; keeps about 2 sqrt(N) states
+ * errors: as rnn; a user's feature map without grad
+ * options: phi      feature map: a name, phi.name, {apply=, grad=}
+ *          eps      added to the denominator
+ *          state    an rnn cell or {S=, z=}: what came before token 1
+ *          dstate   {S=, z=}: the gradient that arrives at the final state
+ *          precision  "accurate" (default) | "fast"
+ *          impl     "plain"; backends() lists what there is
+ * example:
+ *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
+ *   > dq, dk, dv = rnn_grad(q, k, v, ones(2, 1), {eps=0})
+ *   > dv
+ *   tensor [2, 1] float32 cpu
+ *     1.3333
+ *     0.6667
+ * see: rnn, prefix_grad, gradcheck */
 static int rnn_grad(lua_State *L)
 {
     static const struct tarn_lua_form form = {"rnn_grad", rnn_grad_options, true};

@@ -119,16 +119,63 @@ static int advance(lua_State *L, const char *method, bool sequence)
     return 1;
 }
 
+/* help: st:step(q, k, v) -> out
+ * Takes in one token and gives its output: the state is updated first, then read.
+ * shapes: q, k [D], v [M] -> out [M]; with heads [H, D], with a batch [B, H, D]
+ * math: eqs 18-20: S += phi(k) v^T, z += phi(k), out = phi(q)^T S / (phi(q)^T z + eps);
+ *       of a kv cache eq 3 over the tokens so far
+ * cost: 4 C M flops a head, the same for every token; a kv cache 2 t (D + M), growing
+ *       with t
+ * errors: a shape or dtype that is not the cell's; the state is then as before
+ * example:
+ *   > st = rnn{D=1, M=1, eps=0}
+ *   > st:step(tensor{0}, tensor{0}, tensor{4})
+ *   tensor [1] float32 cpu
+ *     4
+ *   > st:step(tensor{0}, tensor{2}, tensor{8})
+ *   tensor [1] float32 cpu
+ *     7
+ * see: st:run, rnn, kv, prefix */
 static int step(lua_State *L)
 {
     return advance(L, "step", false);
 }
 
+/* help: st:run(q, k, v) -> out
+ * Takes in a whole sequence, token by token, and gives its outputs.
+ * shapes: q, k [N, D], v [N, M] -> out [N, M]; with heads [H, N, D], with a batch [B,
+ *         H, N, D]
+ * math: eqs 18-20 for i = 1..N  cost: 4 N C M flops a head
+ * errors: a shape or dtype that is not the cell's; after an error or ^C the state is as
+ *         before
+ * example:
+ *   > q = tensor{{1}, {0}}
+ *   > v = tensor{{4}, {8}}
+ *   > st = rnn{D=1, M=1, eps=0}
+ *   > out = st:run(q, q, v)
+ *   > maxdiff(out, prefix(q, q, v, {eps=0}))
+ *   0.0
+ *   > st.t
+ *   2
+ * see: st:step, prefix, st.S */
 static int run(lua_State *L)
 {
     return advance(L, "run", true);
 }
 
+/* help: st:reset()
+ * Sets the state back to 0 and the count of tokens too; a kv cache gives its memory
+ * back.
+ * shapes: as the state
+ * math: eqs 16-17: S = 0, z = 0  cost: O(B H C M)
+ * errors: a state that a call is working on
+ * example:
+ *   > st = rnn{D=2, M=2}
+ *   > st:step(ones(2), ones(2), ones(2));
+ *   > st:reset()
+ *   > st.t
+ *   0
+ * see: rnn, st:clone */
 static int reset(lua_State *L)
 {
     const struct tarn_lua_cell *cell = idle_self(L, "reset");
@@ -139,6 +186,18 @@ static int reset(lua_State *L)
     return 0;
 }
 
+/* help: st:clone() -> st
+ * Makes an independent copy of a cell with its state.
+ * shapes: as the state
+ * math: none  cost: O(B H C M), of a kv cache O(B H t (D + M))
+ * errors: none
+ * example:
+ *   > st = rnn{D=2, M=2}
+ *   > copy = st:clone()
+ *   > st:step(ones(2), ones(2), ones(2));
+ *   > st.t, copy.t
+ *   1	0
+ * see: st:save, st:reset, t:clone */
 static int clone(lua_State *L)
 {
     const struct tarn_lua_cell *cell = self(L, "clone");
@@ -150,6 +209,22 @@ static int clone(lua_State *L)
     return 1;
 }
 
+/* help: st:bytes() -> integer
+ * Gives the bytes of the state: constant for an rnn, growing with every token for a kv
+ * cache.
+ * shapes: none
+ * math: rnn: two levels of B H (C M + C) numbers; kv: B H t (D + M) numbers  cost: O(1)
+ * errors: none
+ * example:
+ *   > st, cache = rnn{D=4, M=4}, kv{D=4, M=4}
+ *   > st:bytes(), cache:bytes()
+ *   160	0
+ *   > x = ones(100, 4)
+ *   > st:run(x, x, x);
+ *   > cache:run(x, x, x);
+ *   > st:bytes(), cache:bytes()
+ *   160	3200
+ * see: rnn, kv, equiv */
 static int bytes(lua_State *L)
 {
     const struct tarn_lua_cell *cell = self(L, "bytes");
@@ -158,6 +233,19 @@ static int bytes(lua_State *L)
     return 1;
 }
 
+/* help: st:save(path)
+ * Writes an rnn cell with its state to a file, whole or not at all.
+ * shapes: none
+ * math: none  cost: O(B H C M)
+ * errors: a kv cache, a file that can't be written; the old file then stays
+ * example:
+ *   > path = os.tmpname()
+ *   > rnn{D=2, M=2}:save(path)
+ *   > rnn.load(path)
+ *   rnn state: D=2 M=2 C=2 phi=elu1 float32, 0 tokens, 48 bytes
+ *   > os.remove(path)
+ *   true
+ * see: rnn.load, st:clone, t:save */
 static int save(lua_State *L)
 {
     char given[80];
@@ -173,6 +261,17 @@ static int save(lua_State *L)
 
 /* ---- fields ---------------------------------------------------------------------- */
 
+/* help: st.t -> integer
+ * How many tokens the cell has taken in since it was made or reset.
+ * shapes: none
+ * math: none  cost: O(1)
+ * errors: none; fields of a cell can't be assigned
+ * example:
+ *   > st = rnn{D=2, M=2}
+ *   > st:step(ones(2), ones(2), ones(2));
+ *   > st.t
+ *   1
+ * see: st:step, st:reset, t:t */
 static int push_time(lua_State *L, const struct tarn_lua_cell *cell)
 {
     lua_pushinteger(L, (lua_Integer)(cell->rnn ? tarn_rnn_time(cell->rnn)
@@ -180,7 +279,32 @@ static int push_time(lua_State *L, const struct tarn_lua_cell *cell)
     return 1;
 }
 
-/* st.S and st.z are made anew each time: writing to them does not change the state. */
+/* help: st.S -> tensor
+ * The sum of phi(k) v^T over the tokens so far, as a fresh tensor; rnn alone has it.
+ * shapes: [C, M]; with heads [H, C, M], with a batch [B, H, C, M]
+ * math: eq 10: S_i = sum_{j<=i} phi(k_j) v_j^T  cost: O(B H C M)
+ * errors: none; fields of a cell can't be assigned
+ * example:
+ *   > st = rnn{D=2, M=1}
+ *   > st:step(zeros(2), tensor{0, 1}, tensor{10});
+ *   > st.S
+ *   tensor [2, 1] float32 cpu
+ *     10
+ *     20
+ * see: st.z, prefix, rnn */
+
+/* help: st.z -> tensor
+ * The sum of phi(k) over the tokens so far, as a fresh tensor; rnn alone has it.
+ * shapes: [C]; with heads [H, C], with a batch [B, H, C]
+ * math: eq 11: z_i = sum_{j<=i} phi(k_j)  cost: O(B H C)
+ * errors: none; fields of a cell can't be assigned
+ * example:
+ *   > st = rnn{D=2, M=1}
+ *   > st:step(zeros(2), tensor{0, 1}, tensor{10});
+ *   > st.z
+ *   tensor [2] float32 cpu
+ *     1  2
+ * see: st.S, prefix, rnn */
 static int push_state(lua_State *L, const struct tarn_lua_cell *cell, bool denominator)
 {
     tarn_tensor **slot = tarn_lua_slot(L);

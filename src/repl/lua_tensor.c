@@ -11,6 +11,17 @@ static const char *const fields[] = {"shape", "dtype", "device", "strides", NULL
 
 /* ---- Fields and methods by name -------------------------------------------------- */
 
+/* help: t.shape -> table
+ * The extents of a tensor, a table of whole numbers, fresh each time.
+ * shapes: any
+ * math: none  cost: O(rank)
+ * errors: none; fields of a tensor can't be assigned
+ * example:
+ *   > zeros(2, 3).shape
+ *   {2, 3}
+ *   > #zeros(2, 3)
+ *   2
+ * see: t:rank, t:numel, t:reshape */
 static int push_shape(lua_State *L, const tarn_tensor *t)
 {
     int rank = tarn_tensor_rank(t);
@@ -22,6 +33,17 @@ static int push_shape(lua_State *L, const tarn_tensor *t)
     return 1;
 }
 
+/* help: t.strides -> table
+ * How many elements apart neighbours are, one whole number a dimension.
+ * shapes: any
+ * math: element [i, j] is at (i - 1) strides[1] + (j - 1) strides[2]  cost: O(rank)
+ * errors: none; fields of a tensor can't be assigned
+ * example:
+ *   > zeros(2, 3).strides
+ *   {3, 1}
+ *   > zeros(2, 3):t().strides
+ *   {1, 3}
+ * see: t:contiguous, t:t, t:expand */
 static int push_strides(lua_State *L, const tarn_tensor *t)
 {
     int rank = tarn_tensor_rank(t);
@@ -33,6 +55,15 @@ static int push_strides(lua_State *L, const tarn_tensor *t)
     return 1;
 }
 
+/* help: t.dtype -> string
+ * The type of the elements: "float32" or "float64".
+ * shapes: any
+ * math: float32 with float64 gives float64  cost: O(1)
+ * errors: none; fields of a tensor can't be assigned
+ * example:
+ *   > (zeros(2) + zeros(2, {dtype="float64"})).dtype
+ *   "float64"
+ * see: t:to, t.device */
 static int push_dtype(lua_State *L, const tarn_tensor *t)
 {
     lua_pushstring(L, tarn_tensor_dtype(t) == TARN_FLOAT32 ? "float32" : "float64");
@@ -49,6 +80,15 @@ static int no_member(lua_State *L, const char *name, int methods)
     return tarn_lua_fail(L, "tensor has no method '%s'", name);
 }
 
+/* help: t.device -> string
+ * Where the elements lie: "cpu".
+ * shapes: any
+ * math: none  cost: O(1)
+ * errors: none; fields of a tensor can't be assigned
+ * example:
+ *   > zeros(2).device
+ *   "cpu"
+ * see: t:to, backends */
 int tarn_lua_member(lua_State *L)
 {
     int methods = lua_upvalueindex(1);
@@ -68,18 +108,45 @@ int tarn_lua_member(lua_State *L)
 
 /* ---- Plain methods --------------------------------------------------------------- */
 
+/* help: t:rank() -> integer
+ * Gives the number of dimensions.
+ * shapes: any
+ * math: none  cost: O(1)
+ * errors: none
+ * example:
+ *   > zeros(2, 3):rank()
+ *   2
+ * see: t.shape, t:numel */
 static int rank(lua_State *L)
 {
     lua_pushinteger(L, tarn_tensor_rank(tarn_lua_self(L, "rank")));
     return 1;
 }
 
+/* help: t:numel() -> integer
+ * Gives the number of elements.
+ * shapes: any
+ * math: product of the extents  cost: O(1)
+ * errors: none
+ * example:
+ *   > zeros(2, 3):numel()
+ *   6
+ * see: t.shape, t:rank */
 static int numel(lua_State *L)
 {
     lua_pushinteger(L, (lua_Integer)tarn_tensor_numel(tarn_lua_self(L, "numel")));
     return 1;
 }
 
+/* help: t:item() -> number
+ * Gives the one element of a tensor that has only one, as a number.
+ * shapes: [], [1], [1, 1], ..
+ * math: none  cost: O(1)
+ * errors: a tensor of more elements, or of none
+ * example:
+ *   > tensor{{42}}:item()
+ *   42.0
+ * see: t[i], t:totable */
 static int item(lua_State *L)
 {
     char found[80];
@@ -109,6 +176,15 @@ static void push_nested(lua_State *L, const tarn_tensor *t, int dim, size_t *ind
     }
 }
 
+/* help: t:totable() -> table | number
+ * Gives the elements as nested tables; those of rank 0 as a number.
+ * shapes: [n, m] -> n tables of m numbers
+ * math: none  cost: O(numel)
+ * errors: none
+ * example:
+ *   > tensor{{1, 2}, {3, 4}}:totable()
+ *   {{1.0, 2.0}, {3.0, 4.0}}
+ * see: tensor, t:item, t[i] */
 static int totable(lua_State *L)
 {
     size_t index[TARN_MAX_RANK] = {0};
