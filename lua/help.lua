@@ -24,7 +24,7 @@ local function overview()
   for _, topic in ipairs(names.topics) do
     local list = {}
     for _, entry in ipairs(topic) do
-      if help.exists(entry) then list[#list + 1] = entry.name end
+      if help.exists(entry) then list[#list + 1] = entry.topic.about and entry.key or entry.name end
     end
     if #list > 0 then
       print(topic.title)
@@ -38,7 +38,7 @@ end
 
 -- True if this build has what an entry describes.
 function help.exists(entry)
-  return entry.topic.method or rawget(tarn, entry.name) ~= nil
+  return entry.topic.method or entry.topic.about or rawget(tarn, entry.name) ~= nil
 end
 
 local function print_entry(entry)

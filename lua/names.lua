@@ -30,7 +30,11 @@ local topics = {
   },
   {
     title = "Facts about a tensor", method = true, field = true,
-    "t.shape", "t.dtype", "t.device", "t.strides", "t[i]",
+    "t.shape", "t.dtype", "t.device", "t.strides",
+  },
+  {
+    title = "Elements and arithmetic", about = true,
+    "t[i]", "operators",
   },
   {
     title = "Methods of tensors: facts and elements", method = true,
@@ -85,7 +89,7 @@ local topics = {
   },
   {
     title = "Words that many entries use", about = true,
-    "shapes", "options", "operators", "lengths", "state", "precision",
+    "shapes", "options", "lengths", "state", "precision",
   },
   {
     title = "About tarn",
