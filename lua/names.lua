@@ -77,7 +77,7 @@ local topics = {
   },
   {
     title = "Looking", global = true,
-    "show", "who",
+    "show", "plot", "heat", "hist", "who",
   },
   {
     title = "Help", global = true,

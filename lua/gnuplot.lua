@@ -1,0 +1,84 @@
+-- gnuplot.lua: pictures as files, drawn by gnuplot.
+--
+--   gnuplot.check("plot", path)             refuses an ending that it can't write
+--   gnuplot.write("plot", path, lines)      draws what the lines of a script say
+--   gnuplot.quote(text)                     a user's text as part of a script
+--
+-- Every file of plot, heat and hist comes from `write`. It is drawn under a temporary name
+-- beside its place and renamed when it is whole. Texts and paths are data, never commands:
+-- gnuplot runs what stands in backquotes in double quotes, so texts are in single ones, and
+-- it sees no path, for the shell opens the files. The same script gives the same bytes.
+
+local gnuplot = {}
+
+local terminals = {
+  svg = "svg size 800,500 noenhanced",
+  png = "pngcairo size 800,500 noenhanced",
+}
+
+local function fail(name, ...) error(name .. ": " .. string.format(...), 0) end
+
+function gnuplot.check(name, path)
+  if terminals[path:match("%.(%a+)$") or ""] then return end
+  fail(name, 'file is "%s", expected a name that ends in .svg or .png', path)
+end
+
+-- Text in gnuplot's single quotes, where nothing is special but the quote itself.
+function gnuplot.quote(text)
+  return "'" .. text:gsub("%c", " "):gsub("'", "''") .. "'"
+end
+
+-- A word for the shell.
+local function shell_quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+-- The lines that set what all pictures have: title and names of axes.
+function gnuplot.texts(lines, opt)
+  for _, field in ipairs {"title", "xlabel", "ylabel"} do
+    if opt[field] then lines[#lines + 1] = "set " .. field .. " " .. gnuplot.quote(opt[field]) end
+  end
+end
+
+-- Runs gnuplot on a script: what it says, and its exit status.
+local function run(script_path, out_path)
+  local pipe = assert(io.popen(("gnuplot -d 2>&1 >%s <%s"):format(shell_quote(out_path),
+    shell_quote(script_path)), "r"))
+  local said = pipe:read("a")
+  local _, how, status = pipe:close()
+  return said, how == "exit" and status or 1
+end
+
+-- Writes the script to a temporary file; a name of the same ending serves for the picture.
+local function write_script(name, path, lines)
+  local script_path = os.tmpname()
+  local script = assert(io.open(script_path, "w"))
+  local terminal = terminals[path:match("%.(%a+)$")]
+  script:write("set encoding utf8\nset terminal ", terminal, "\n", table.concat(lines, "\n"), "\n")
+  script:close()
+  local out_path = path .. "." .. script_path:match("[^/]*$")
+  local out, why = io.open(out_path, "w")
+  if not out then
+    os.remove(script_path)
+    fail(name, "can't write %s", why:gsub("^" .. out_path:gsub("%p", "%%%0"), path))
+  end
+  out:close()
+  return script_path, out_path
+end
+
+function gnuplot.write(name, path, lines)
+  gnuplot.check(name, path)
+  local script_path, out_path = write_script(name, path, lines)
+  local removes <close> = setmetatable({}, {__close = function()
+    os.remove(script_path)
+    os.remove(out_path) -- no longer there once it is renamed
+  end})
+  local said, status = run(script_path, out_path)
+  if status == 127 then
+    fail(name, 'file="%s" needs gnuplot, which is not on the PATH; hint: apt install ' ..
+      "gnuplot-nox, or leave file= out to see it in the terminal", path)
+  end
+  if status ~= 0 then fail(name, "gnuplot failed: %s", said:match("line %d+: (.-)%s*$") or said) end
+  local renamed, why = os.rename(out_path, path)
+  if not renamed then fail(name, "can't write %s", why) end
+end
+
+return gnuplot

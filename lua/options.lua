@@ -1,0 +1,63 @@
+-- options.lua: checks the table of options that a function in tarn's own Lua takes last.
+--
+--   options.check("hist", opt, {bins = "count", title = "text"})
+--
+-- refuses unknown names, with a suggestion, and values of another kind.
+
+local host = require "tarn.host"
+local show = require "tarn.show"
+
+local options = {}
+
+local function finite(x) return type(x) == "number" and x - x == 0 end
+
+local function is_text(x) return type(x) == "string" end
+
+local function is_list_of_texts(x)
+  if type(x) ~= "table" then return false end
+  for _, entry in ipairs(x) do
+    if not is_text(entry) then return false end
+  end
+  return true
+end
+
+-- Each kind: the words that a message has for it, and its test.
+local kinds = {
+  text = {"a string", is_text},
+  texts = {"a list of strings", is_list_of_texts},
+  flag = {"true or false", function(x) return type(x) == "boolean" end},
+  count = {"a whole number from 1 to 1000", function(x)
+    return math.type(x) == "integer" and x >= 1 and x <= 1000
+  end},
+  range = {"{low, high}, two finite numbers in this order", function(x)
+    return type(x) == "table" and finite(x[1]) and finite(x[2]) and x[1] < x[2] and #x == 2
+  end},
+}
+
+local function unknown(name, key, known)
+  local meant = type(key) == "string" and host.nearest(key, known)
+  local list = {}
+  for option in pairs(known) do list[#list + 1] = option end
+  table.sort(list)
+  error(("%s: unknown option %s%s"):format(name, type(key) == "string" and "'" .. key .. "'" or
+    show.text(key), meant and ", did you mean '" .. meant .. "'?" or
+    ", expected one of " .. table.concat(list, ", ")), 0)
+end
+
+-- Gives the options, an empty table for none.
+function options.check(name, opt, known)
+  if opt == nil then return {} end
+  if type(opt) ~= "table" then
+    error(("%s: the options are %s, expected a table"):format(name, show.text(opt)), 0)
+  end
+  for key, value in next, opt do
+    if not known[key] then unknown(name, key, known) end
+    local kind = kinds[known[key]]
+    if not kind[2](value) then
+      error(("%s: %s is %s, expected %s"):format(name, key, show.text(value), kind[1]), 0)
+    end
+  end
+  return opt
+end
+
+return options
