@@ -7,7 +7,7 @@
 
 /* What a call of `collect` works on. */
 struct request {
-    const char *line;
+    const char *before, *line;
     int point;
     struct tarn_completion *completion;
 };
@@ -74,8 +74,10 @@ static int collect(lua_State *L)
     const struct request *request = lua_touserdata(L, 1);
     struct tarn_completion *completion = request->completion;
     tarn_session_push(L, "complete");
-    lua_pushstring(L, request->line);
-    lua_pushinteger(L, request->point);
+    size_t offset = request->before ? strlen(request->before) + 1 : 0;
+    lua_pushfstring(L, "%s%s%s", request->before ? request->before : "",
+                    request->before ? "\n" : "", request->line);
+    lua_pushinteger(L, (lua_Integer)offset + request->point);
     lua_call(L, 2, 1);
     lua_getfield(L, 2, "files");
     completion->files = lua_toboolean(L, -1);
@@ -92,10 +94,10 @@ static int collect(lua_State *L)
     return 0;
 }
 
-void tarn_complete(lua_State *L, const char *line, int point,
+void tarn_complete(lua_State *L, const char *before, const char *line, int point,
                    struct tarn_completion *completion)
 {
-    struct request request = {line, point, completion};
+    struct request request = {before, line, point, completion};
     clear(completion);
     lua_pushcfunction(L, collect);
     lua_pushlightuserdata(L, &request);

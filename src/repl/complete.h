@@ -20,9 +20,10 @@ struct tarn_completion {
         breaks[64]; /* characters that end Readline's search for the word's beginning */
 };
 
-/* Completes the word before the byte `point` of a line. What was in `completion` is freed;
+/* Completes the word before the byte `point` of a line, which may go on from the lines
+ * before it (else NULL). What was in `completion` is freed;
  * it must have been filled by a call before, or be all 0. */
-void tarn_complete(lua_State *L, const char *line, int point,
+void tarn_complete(lua_State *L, const char *before, const char *line, int point,
                    struct tarn_completion *completion);
 
 #endif

@@ -98,7 +98,7 @@ static void load_history(struct tarn_session *session)
     history_write_timestamps = 1;
     stifle_history(TARN_HISTORY_CAP);
     if (!session->invocation->history) return;
-    session->history = tarn_history_path();
+    session->history = tarn_history_path(session->invocation->history_file);
     if (!session->history) return;
     tarn_history_trim(session->history);
     read_history(session->history);

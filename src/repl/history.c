@@ -29,9 +29,9 @@ static void make_folders(char *path)
     }
 }
 
-char *tarn_history_path(void)
+char *tarn_history_path(const char *file)
 {
-    const char *file = getenv("TARN_HISTORY");
+    if (!file) file = getenv("TARN_HISTORY");
     const char *state = getenv("XDG_STATE_HOME");
     const char *home = getenv("HOME");
     char *path = NULL;

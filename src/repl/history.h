@@ -1,6 +1,7 @@
 /* history.h: the file that keeps what was typed. Internal.
  *
- * - TARN_HISTORY names it, else it is $XDG_STATE_HOME/tarn/history; mode 0600.
+ * - --history or TARN_HISTORY names it, else it is $XDG_STATE_HOME/tarn/history; its mode
+ *   is 0600.
  * - Each input is appended by one write under a lock, so that several sessions can share
  *   the file and nothing is lost when one dies.
  * - The format is Readline's with time stamps: "#1700000000", then the lines of the input. */
@@ -12,8 +13,9 @@
 /* Inputs kept: the file is cut to so many when it has twice as many. */
 enum { TARN_HISTORY_CAP = 2000 };
 
-/* The file's path, with its folders made, to be freed; NULL if there can be none. */
-char *tarn_history_path(void);
+/* The file's path, to be freed: `file`, or without one where the environment says, with
+ * its folders made. NULL if there is to be none. */
+char *tarn_history_path(const char *file);
 
 /* Appends one input; false (see errno) if that did not work. */
 bool tarn_history_append(const char *path, const char *input);

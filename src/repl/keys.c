@@ -7,7 +7,10 @@
 
 #ifdef HAVE_READLINE
 #include "repl/complete.h"
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <readline/history.h>
 #include <readline/readline.h>
 
@@ -19,7 +22,8 @@ static struct tarn_completion completion;
 
 static void look(void)
 {
-    tarn_complete(editing->L, rl_line_buffer, rl_point, &completion);
+    tarn_complete(editing->L, editing->unfinished, rl_line_buffer, rl_point,
+                  &completion);
 }
 
 /* Readline asks where words end before it looks for one: here the completion begins. */
@@ -87,13 +91,39 @@ static int indent_or_complete(int count, int key)
 static int earlier(int count, int key);
 static int later(int count, int key);
 
+/* A search is a run of arrow keys. */
+static struct {
+    bool going_on;
+    char *typed; /* the line as it was before */
+} arrows;
+
+static void begin_search(void)
+{
+    free(arrows.typed);
+    arrows.typed = strdup(rl_line_buffer);
+    arrows.going_on = true;
+}
+
+/* After the last input comes what had been typed. */
+static void end_search(void)
+{
+    using_history();
+    if (arrows.typed) rl_replace_line(arrows.typed, 1);
+    arrows.going_on = false;
+}
+
 /* Goes to the next input in a direction that begins as the line did up to the cursor when
  * the first arrow was pressed. The cursor then stands at its end. */
 static int search(rl_command_func_t *direction, int count, int key)
 {
-    /* Readline keeps that beginning while it sees itself called again. */
-    if (rl_last_func == earlier || rl_last_func == later) rl_last_func = direction;
+    bool again = arrows.going_on && (rl_last_func == earlier || rl_last_func == later);
+    if (again)
+        rl_last_func =
+            direction; /* Readline keeps the beginning if it is called again */
+    else
+        begin_search();
     int status = direction(count, key);
+    if (again && status != 0 && direction == rl_history_search_forward) end_search();
     rl_point = rl_end;
     return status;
 }

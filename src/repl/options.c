@@ -31,6 +31,7 @@ enum {
     OPTION_SEED,
     OPTION_NO_INIT,
     OPTION_NO_HISTORY,
+    OPTION_HISTORY,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -45,6 +46,7 @@ static const struct option long_options[] = {
     {"seed", required_argument, NULL, OPTION_SEED},
     {"no-init", no_argument, NULL, OPTION_NO_INIT},
     {"no-history", no_argument, NULL, OPTION_NO_HISTORY},
+    {"history", required_argument, NULL, OPTION_HISTORY},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
@@ -144,6 +146,7 @@ static int take(struct tarn_invocation *inv, int option, const char *current)
     case OPTION_SLOW: inv->slow = true; return 0;
     case OPTION_NO_INIT: inv->init = false; return 0;
     case OPTION_NO_HISTORY: inv->history = false; return 0;
+    case OPTION_HISTORY: inv->history_file = optarg; return 0;
     case OPTION_HELP: inv->help = true; return 0;
     case OPTION_VERSION: inv->version = true; return 0;
     case '?':
@@ -214,7 +217,8 @@ static const char help_text[] =
     "      --threads=N     use N threads; results do not depend on it\n"
     "      --seed=N        start the random numbers from N\n"
     "      --no-init       do not run the startup file\n"
-    "      --no-history    neither read nor write the history file\n"
+    "      --history=FILE  keep what is typed in FILE\n"
+    "      --no-history    neither read nor write a history file\n"
     "      --doctest       run the transcripts in FILEs (Markdown, blocks ```repl)\n"
     "                      again, and show where the output is another one\n"
     "      --doctest-fix   the same, and write what differs into the FILEs\n"

@@ -31,6 +31,7 @@ struct tarn_invocation {
     bool interactive, init, history, help, version;
     enum tarn_doctest_mode doctest; /* then argv[script] and on are its files */
     bool slow;
+    const char *history_file; /* NULL: where the environment says */
     enum tarn_color color;
     const char *device; /* "cpu", "emu", "cuda" or "auto" */
     int threads;        /* 0: as many as processors */

@@ -60,7 +60,9 @@ static bool read_rest(struct tarn_session *session, enum tarn_input *input)
     for (;;) {
         *input = tarn_input_understand(L, lua_tostring(L, text));
         if (*input != TARN_INPUT_INCOMPLETE) return true;
+        session->unfinished = lua_tostring(L, text);
         const char *line = tarn_edit_line(session, CONTINUE);
+        session->unfinished = NULL;
         if (was_interrupted(session)) return false;
         if (!line) {
             *input = TARN_INPUT_WRONG; /* ended too early, as the message says */

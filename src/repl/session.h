@@ -22,10 +22,11 @@ struct tarn_session {
     size_t calls;     /* allocations asked for by Lua so far */
     size_t fail_call; /* from this one on they fail (--enable-paranoid); 0: never */
     bool color_errors;
-    bool prompting; /* ^C returns to a prompt */
-    bool failed;    /* an input at the prompt ended in an error */
-    char *line;     /* what was read last at the prompt */
-    char *history;  /* the file that keeps what was typed; NULL: none */
+    bool prompting;         /* ^C returns to a prompt */
+    bool failed;            /* an input at the prompt ended in an error */
+    char *line;             /* what was read last at the prompt */
+    const char *unfinished; /* the lines before it of the same input; NULL: none */
+    char *history;          /* the file that keeps what was typed; NULL: none */
 };
 
 /* Makes context and Lua state: false after a complaint. Either way, close it. */

@@ -1,6 +1,7 @@
 """repl_editing.py: completion, history and keys at the prompt, on a terminal."""
 
 import os
+import signal
 
 from terminal import Terminal, claim, finish, has_readline, readline_claim
 
@@ -52,6 +53,108 @@ def completion_runs_nothing():
         t.wait("trap.xtrap.x.yz")
         t.drop_line()
         t.enter("calls", "0")
+
+
+@readline_claim
+def completes_what_calls_take():
+    """TAB completes options, their words, names of files, help topics; says how to call"""
+    open(os.path.join(os.environ["SCRATCH"], "some data.npy"), "w").close()
+    with Terminal() as t:
+        t.type("prefix(\t")
+        t.wait("\nprefix(q, k, v, {phi=")
+        t.type("q, q, q, {met\t")
+        t.wait("method=")
+        t.type('"seq\t')
+        t.wait('"sequential"')
+        t.drop_line()
+        t.type("zeros(2, 3):resh\t")
+        t.wait("\nt:reshape(")
+        t.drop_line()
+        t.type('sim(q, k, v, {by="so\t\t\t')
+        t.wait("softmax   softplus")
+        t.drop_line()
+        t.type('print("~/some da\t')
+        t.wait(f'{os.environ["SCRATCH"]}/some data.npy"')
+        t.drop_line()
+        t.type("?t:su\t")
+        t.wait("?t:sum")
+        t.enter("", "t:sum(dim")
+
+
+@readline_claim
+def completes_in_a_block():
+    """TAB knows the lines before of an unfinished input"""
+    with Terminal() as t:
+        t.enter("prefix(1, 2,")
+        t.type("3, {met\t")
+        t.wait("method=")
+        t.drop_line()
+
+
+@readline_claim
+def arrows_search():
+    """Up and Down go through the inputs that begin as the line does"""
+    with Terminal(TARN_HISTORY=os.path.join(os.environ["SCRATCH"], "arrows")) as t:
+        t.enter("alpha = 1")
+        t.enter("beta = 2")
+        t.enter("alpha = 3")
+        t.enter("gamma = 4")
+        t.run("al\x1b[A\x1b[A + 10")
+        t.enter("alpha", "11")
+        t.run("al\x1b[A\x1b[A\x1b[A\x1b[B + 30")
+        t.enter("alpha", "41")
+        t.run("be\x1b[A\x1b[Bta .. 'typed'", '"2typed"')
+        t.run("\x1b[A\x1b[A .. 'any'", '"41any"')
+
+
+@readline_claim
+def own_keys_win():
+    """what the user's inputrc binds stays bound"""
+    keys = os.path.join(os.environ["SCRATCH"], "inputrc")
+    with open(keys, "w") as file:
+        file.write('$if tarn\n"\\e[A": "40 + 2"\n$endif\n')
+    with Terminal(INPUTRC=keys) as t:
+        t.type("\x1b[A")
+        t.wait("40 + 2")
+        t.enter("", "42")
+
+
+@readline_claim
+def history_survives():
+    """an input is kept before it runs: it survives os.exit and a kill"""
+    file = os.path.join(os.environ["SCRATCH"], "survives")
+    with Terminal("--history=" + file, TARN_HISTORY="/nonexistent/never") as t:
+        t.type("(function() os.exit(3) end)()\r")
+        assert t.status() == 3
+    with Terminal("--history=" + file) as t:
+        t.type("print('bu' .. 'sy') while true do end\r")
+        t.wait("\nbusy")
+        os.kill(t.pid, signal.SIGSEGV)
+        assert t.status() == -signal.SIGSEGV
+    text = open(file).read()
+    assert "os.exit(3)" in text and "while true" in text, text
+
+
+@readline_claim
+def edits_utf8():
+    """letters of several bytes are edited as one"""
+    with Terminal() as t:
+        t.type('"é中x')
+        t.wait("中x")
+        t.type("\x7f\x7f\x7fab\"\r")
+        t.wait('\n"ab"')
+    with Terminal(TERM="dumb") as t:
+        t.type('x = "é"\r')
+        t.wait("\n> ")
+        t.enter("#x", "2")
+
+
+@readline_claim
+def long_lines_in_a_narrow_window():
+    """in 40 columns a line may be longer than the window"""
+    with Terminal(columns=40) as t:
+        t.type("'" + "0123456789" * 9 + "'\x1b[D\x7fX\x01#\r")
+        t.wait("\n90")
 
 
 @readline_claim

@@ -78,6 +78,12 @@ class Terminal:
             self.wait(answer)
         self.wait("> ")
 
+    def run(self, keys, answer=""):
+        """Types keys whose echo is another text, and Enter; waits for answer and prompt."""
+        self.type(keys + "\r")
+        self.wait("\n" + answer)
+        self.wait("> ")
+
     def interrupt(self):
         os.kill(self.pid, signal.SIGINT)
 
