@@ -35,9 +35,9 @@ EXTRA_DIST += tests/lua/tap.lua
 
 ## The program, from outside.
 program_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
-	tests/cli/repl_editing.sh tests/cli/repl_memory.sh tests/cli/readme.sh
+	tests/cli/repl_editing.sh tests/cli/repl_paste.sh tests/cli/repl_memory.sh tests/cli/readme.sh
 EXTRA_DIST += tests/cli/terminal.sh tests/cli/terminal.py tests/cli/repl_terminal.py \
-	tests/cli/repl_editing.py
+	tests/cli/repl_editing.py tests/cli/repl_paste.py
 
 ## The build, the rules of the house, the installed library.
 cli_tests += tests/cli/configure.sh tests/cli/dist.sh tests/cli/house.sh \

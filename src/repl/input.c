@@ -43,6 +43,22 @@ static bool stuck_at_once(const char *message, const char *text)
     return strncmp(text + strspn(text, " \t"), sign, strcspn(sign, "'")) == 0;
 }
 
+/* Compiles several lines with a `return` before the last one: pasted statements may have
+ * an expression at their end. Pushes the chunk, or nothing. */
+static bool compile_last_shown(lua_State *L, const char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1])) length--;
+    while (length > 0 && text[length - 1] != '\n') length--;
+    if (length == 0) return false;
+    lua_pushlstring(L, text, length);
+    lua_pushfstring(L, "%sreturn %s", lua_tostring(L, -1), text + length);
+    int status = compile(L, "", lua_tostring(L, -1), "");
+    lua_insert(L, -3);
+    lua_pop(L, status == LUA_OK ? 2 : 3);
+    return status == LUA_OK;
+}
+
 /* Compiles an input: as an expression, else as statements. */
 enum tarn_input tarn_input_understand(lua_State *L, const char *text)
 {
@@ -54,6 +70,7 @@ enum tarn_input tarn_input_understand(lua_State *L, const char *text)
     if (status == LUA_OK) return TARN_INPUT_EXPRESSION;
     if (wants_more(L, status)) return TARN_INPUT_INCOMPLETE;
     status = compile(L, "", text, "");
+    if (status != LUA_OK && compile_last_shown(L, text)) return TARN_INPUT_EXPRESSION;
     if (status != LUA_OK && stuck_at_once(lua_tostring(L, -1), text))
         lua_pop(L, 1); /* the chunk or message that stays is the first one */
     else
@@ -67,12 +84,15 @@ enum tarn_input tarn_input_understand(lua_State *L, const char *text)
 static bool is_silenced(lua_State *L, const char *text)
 {
     size_t length = strlen(text);
+    int top = lua_gettop(L);
     while (length > 0 && isspace((unsigned char)text[length - 1])) length--;
     if (length == 0 || text[length - 1] != ';') return false;
     lua_pushlstring(L, text, length - 1);
-    int status = compile(L, "return ", lua_tostring(L, -1), "?");
-    lua_pop(L, 2);
-    return status != LUA_OK;
+    const char *changed = lua_pushfstring(L, "%s?", lua_tostring(L, -1));
+    bool comment =
+        compile(L, "return ", changed, "") == LUA_OK || compile_last_shown(L, changed);
+    lua_settop(L, top);
+    return !comment;
 }
 
 /* ---- Running ---- */

@@ -1,7 +1,8 @@
 /* input.h: one input of the prompt: what it is, and running it. Internal.
  *
  * - An input is complete unless its syntax error is at the end of the text. It is tried
- *   as an expression first (with `return` before it), so that its values can be shown.
+ *   as an expression first (with `return` before it), so that its values can be shown;
+ *   of several lines the last one may be such an expression.
  * - It is compiled once and run once. A `;` at its end means: do not show the values.
  * - ?name is help("name").
  * The prompt and the transcripts of --doctest both stand on this. */

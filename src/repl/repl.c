@@ -1,4 +1,11 @@
-/* repl.c: the prompt: read, run, show, again. What one input is, input.h says. */
+/* repl.c: the prompt: read, run, show, again. What one input is, input.h says.
+ *
+ * - What is pasted (a bracketed paste of any number of lines) is one input, compiled, run
+ *   and remembered as a whole.
+ * - A text that begins with "> " is a transcript: it loses prompts and outputs, and its
+ *   inputs run one by one, each with its echo. See lua/transcript.lua. A terminal that
+ *   sends a paste line by line, as if typed, gets the prompts taken away, not the outputs:
+ *   those it sends like inputs. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -9,12 +16,14 @@
 #include "repl/input.h"
 #include "repl/report.h"
 #include "repl/run.h"
+#include <lauxlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PROMPT   "> "
 #define CONTINUE ">> "
+#define BLANKS   " \t\r\n"
 
 /* ---- Running ---- */
 
@@ -50,10 +59,21 @@ static bool was_interrupted(struct tarn_session *session)
     return interrupted;
 }
 
+/* The next line of an input. In a transcript that is typed or pasted line by line it loses
+ * its prompt, as the first one did. */
+static const char *next_line(struct tarn_session *session, bool in_transcript)
+{
+    static const char prompt[] = CONTINUE;
+    const char *line = tarn_edit_line(session, prompt);
+    bool prompted = line && strncmp(line, prompt, strlen(prompt)) == 0;
+    return in_transcript && prompted ? line + strlen(prompt) : line;
+}
+
 /* Reads the rest of an input whose beginning is the string on top of the stack, until it
  * is complete or wrong; that string is then the whole input, the chunk or the message
  * above it. False if ^C dropped it. */
-static bool read_rest(struct tarn_session *session, enum tarn_input *input)
+static bool read_rest(struct tarn_session *session, bool in_transcript,
+                      enum tarn_input *input)
 {
     lua_State *L = session->L;
     int text = lua_gettop(L);
@@ -61,7 +81,7 @@ static bool read_rest(struct tarn_session *session, enum tarn_input *input)
         *input = tarn_input_understand(L, lua_tostring(L, text));
         if (*input != TARN_INPUT_INCOMPLETE) return true;
         session->unfinished = lua_tostring(L, text);
-        const char *line = tarn_edit_line(session, CONTINUE);
+        const char *line = next_line(session, in_transcript);
         session->unfinished = NULL;
         if (was_interrupted(session)) return false;
         if (!line) {
@@ -76,22 +96,71 @@ static bool read_rest(struct tarn_session *session, enum tarn_input *input)
 
 static bool is_blank(const char *text)
 {
-    return text[strspn(text, " \t\r\n")] == '\0';
+    return text[strspn(text, BLANKS)] == '\0';
 }
 
-/* Deals with one input that begins with `line`. */
-static void handle(struct tarn_session *session, const char *line)
+/* Deals with one input whose beginning is the string on top of the stack, and pops it.
+ * False if ^C dropped or stopped it. */
+static bool handle(struct tarn_session *session, bool in_transcript)
 {
     lua_State *L = session->L;
     enum tarn_input input;
-    lua_pushstring(L, line);
-    if (!read_rest(session, &input)) return;
-    const char *text = lua_tostring(L, 1);
-    tarn_edit_remember(session, text);
-    if (input == TARN_INPUT_WRONG)
-        complain(session);
-    else
-        run(session, input, text);
+    int index = lua_gettop(L);
+    bool whole = read_rest(session, in_transcript, &input);
+    if (whole) {
+        const char *text = lua_tostring(L, index);
+        tarn_edit_remember(session, text);
+        if (input == TARN_INPUT_WRONG)
+            complain(session);
+        else
+            run(session, input, text);
+    }
+    lua_settop(L, index - 1);
+    return whole && !was_interrupted(session);
+}
+
+/* Shows an input as if it had been typed. */
+static void echo(const char *text)
+{
+    fputs(PROMPT, stdout);
+    for (; *text; text++) {
+        putchar(*text);
+        if (*text == '\n') fputs(CONTINUE, stdout);
+    }
+    putchar('\n');
+}
+
+/* Deals with the inputs of a transcript one after the other, as they were once typed. */
+static void handle_transcript(struct tarn_session *session, const char *text)
+{
+    lua_State *L = session->L;
+    tarn_session_push(L, "typed_inputs");
+    lua_pushstring(L, text);
+    lua_call(L, 1, 1);
+    if (!lua_istable(L, -1)) { /* merely something that begins like one */
+        lua_pushstring(L, text);
+        handle(session, false);
+        return;
+    }
+    int inputs = lua_gettop(L);
+    lua_Integer count = luaL_len(L, inputs);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, inputs, i);
+        if (count > 1) echo(lua_tostring(L, -1));
+        tarn_session_watch(session);
+        if (!handle(session, true)) return;
+    }
+}
+
+/* Deals with what was typed or pasted at the prompt. */
+static void handle_text(struct tarn_session *session, const char *text)
+{
+    if (text[strspn(text, BLANKS)] == '>') {
+        handle_transcript(session, text);
+    } else if (!is_blank(text)) {
+        lua_pushstring(session->L, text);
+        handle(session, false);
+    }
 }
 
 static void greet(const struct tarn_session *session)
@@ -117,7 +186,7 @@ bool tarn_repl(struct tarn_session *session)
         const char *line = tarn_edit_line(session, PROMPT);
         if (was_interrupted(session)) continue;
         if (!line) break;
-        if (!is_blank(line)) handle(session, line);
+        handle_text(session, line);
         was_interrupted(session);
     }
     putchar('\n');

@@ -4,7 +4,7 @@ a file of their own, repl_editing.py."""
 import os
 import time
 
-from terminal import Terminal, claim, finish, readline_claim
+from terminal import Terminal, claim, finish
 
 LIMIT = 0.05 * float(os.environ.get("TARN_SLOWNESS", "1"))  # seconds; more under valgrind
 
@@ -212,16 +212,6 @@ def colours():
     with Terminal(NO_COLOR="1") as t:
         t.enter("error('boom', 0)", "boom")
         assert "\x1b[31mboom" not in t.raw
-
-
-@readline_claim
-def pastes_as_one():
-    """a paste is one input, its locals last until its end"""
-    with Terminal() as t:
-        assert "\x1b[?2004h" in t.raw
-        t.type("\x1b[200~local p = 20\nlocal q = 22\nprint(p + q)\x1b[201~\r")
-        t.wait("\n42")
-        t.wait("> ")
 
 
 finish(__file__)
