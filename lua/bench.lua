@@ -1,6 +1,7 @@
 -- bench.lua: how long something takes: time(f) once, bench(f) often enough to believe it.
 
 local tarn = require "tarn"
+local host = require "tarn.host"
 local report = require "tarn.report"
 local machine = require "tarn.machine"
 
@@ -62,8 +63,10 @@ local function check(opt)
   if type(opt) ~= "table" then error("bench: the options are not a table", 0) end
   for name, value in pairs(opt) do
     if not least[name] then
-      error(("bench: unknown option '%s', expected one of runs, warmup, flops, bytes"):format(
-        tostring(name)), 0)
+      local meant = type(name) == "string" and host.nearest(name, least)
+      error(("bench: unknown option '%s'%s"):format(tostring(name), meant and
+        "; did you mean '" .. meant .. "'?" or
+        ", expected one of runs, warmup, flops, bytes"), 0)
     end
     if type(value) ~= "number" or not (value >= least[name]) then
       error(("bench: %s is %s, expected a number, %d or more"):format(name, tostring(value),

@@ -30,7 +30,7 @@ lua_tests += tests/lua/phi_maps.lua tests/lua/phi_functions.lua \
 	tests/lua/stages_forms.lua tests/lua/stages_errors.lua tests/lua/rnn_states.lua \
 	tests/lua/check_reports.lua tests/lua/tour_runs.lua
 lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua tests/lua/complete.lua \
-	tests/lua/signatures.lua
+	tests/lua/signatures.lua tests/lua/suggestions.lua
 EXTRA_DIST += tests/lua/tap.lua
 
 ## The program, from outside.

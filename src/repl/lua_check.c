@@ -112,6 +112,8 @@ static void add_report(lua_State *L, int target, tarn_report *report)
     *report = (tarn_report){0};
 }
 
+enum { BACKENDS_MAX = 8 };
+
 /* ---- lists of words -------------------------------------------------------------- */
 
 /* Pushes the list of strings that an option is, and gives its length; -1 if it is not
@@ -144,6 +146,14 @@ static const char *list_entry(lua_State *L, const char *function, const char *na
     return word;
 }
 
+/* Pushes "; did you mean 'x'?" if a word is near one of the names, or nothing. */
+static const char *suggestion(lua_State *L, const char *word, const char *const *names)
+{
+    const char *near = tarn_lua_nearest(word, names);
+    return near ? lua_pushfstring(L, "; did you mean '%s'?", near)
+                : lua_pushliteral(L, "");
+}
+
 static void read_dtypes(lua_State *L, int table, tarn_equiv_options *o)
 {
     static const char *const words[] = {"float32", "float64", NULL};
@@ -153,8 +163,8 @@ static void read_dtypes(lua_State *L, int table, tarn_equiv_options *o)
         const char *word = list_entry(L, "equiv", "dtypes", i);
         const bool narrow = strcmp(word, words[0]) == 0;
         if (!narrow && strcmp(word, words[1]) != 0)
-            tarn_lua_fail(L, "equiv: dtypes[%d] is '%s', expected float32 or float64",
-                          i, word);
+            tarn_lua_fail(L, "equiv: dtypes[%d] is '%s', expected float32 or float64%s",
+                          i, word, suggestion(L, word, words));
         *(narrow ? &o->float32 : &o->float64) = true;
     }
 }
@@ -167,6 +177,19 @@ static bool find_backend(const char *word, bool by_device, tarn_backend_info *in
     return false;
 }
 
+/* Refuses a backend or device that no build, or not this one, has. */
+static void no_backend(lua_State *L, const char *name, int i, const char *word,
+                       bool by_device)
+{
+    const char *known[BACKENDS_MAX + 1] = {0};
+    tarn_backend_info info;
+    for (size_t b = 0; b < BACKENDS_MAX && tarn_backend_at(b, &info); b++)
+        known[b] = by_device ? info.device : info.name;
+    const char *near = suggestion(L, word, known);
+    tarn_lua_fail(L, "equiv: %s[%d] is '%s', which is not in this build%s", name, i,
+                  word, *near ? near : "; hint: backends() lists what is");
+}
+
 /* Refuses what this build, or this machine, does not have. */
 static void check_backends(lua_State *L, int table, const char *name, bool by_device)
 {
@@ -175,10 +198,7 @@ static void check_backends(lua_State *L, int table, const char *name, bool by_de
     for (int i = 1; i <= count; i++) {
         const char *word = list_entry(L, "equiv", name, i);
         if (!find_backend(word, by_device, &info))
-            tarn_lua_fail(L,
-                          "equiv: %s[%d] is '%s', which is not in this build; "
-                          "hint: backends() lists what is",
-                          name, i, word);
+            no_backend(L, name, i, word, by_device);
         if (!info.usable)
             tarn_lua_fail(L, "equiv: %s[%d] is '%s', which can't be used: %s", name, i,
                           word, info.why_not);

@@ -157,7 +157,7 @@ test("bench and time refuse what is no function, and options that are none", fun
     "sim(q, k, v) end)", bench, 3)
   raises("time: f is nil, expected a function; hint: time(function() return sim(q, k, v) " ..
     "end)", time)
-  raises("bench: unknown option 'run', expected one of runs, warmup, flops, bytes", bench,
+  raises("bench: unknown option 'run'; did you mean 'runs'?", bench,
     print, {run = 3})
   raises("bench: runs is 0, expected a number, 1 or more", bench, print, {runs = 0})
 end)
