@@ -14,6 +14,7 @@ local host = require "tarn.host"
 local names = require "tarn.names"
 local show = require "tarn.show"
 local help = require "tarn.help"
+local commands = require "tarn.commands"
 local complete = require("tarn.complete").complete
 local transcript = require "tarn.transcript"
 local doctest = require "tarn.doctest"
@@ -38,7 +39,7 @@ local ways_out = {
 local public = {}
 
 local proxy = {}
-local own = host.functions_for(proxy)
+local own = host.functions_for(proxy, host.restricted)
 own._G = proxy
 local declared = {_ = true} -- variables that exist, though they may be nil
 
@@ -116,6 +117,7 @@ end
 -- is not shown: io.write(x) gives it back only so that calls can be chained.
 local function show_results(silent, ...)
   real._ = (...)
+  commands.note_values(select("#", ...), silent)
   if silent or (select("#", ...) == 1 and ... == io.output()) then return end
   show.print_results(...)
 end
@@ -178,11 +180,15 @@ end
 
 return {
   open = open,
+  own = own,
   env = proxy,
   public = public,
   note_locals = note_locals,
   show_results = show_results,
   help = help.topic,
+  command = commands.run,
+  note_input = commands.note_input,
+  note_no_error = commands.note_no_error,
   complete = function(line, point) return complete(public, line, point) end,
   typed_inputs = transcript.inputs,
   doctest = doctest.run,

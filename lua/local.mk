@@ -4,7 +4,8 @@ lua_sources = lua/report.lua lua/bench.lua lua/tour.lua \
 	lua/plot.lua lua/heat.lua lua/hist.lua \
 	lua/names.lua lua/tensors.lua lua/show.lua lua/help.lua \
 	lua/signatures.lua lua/cursor.lua lua/complete.lua \
-	lua/transcript.lua lua/markdown.lua lua/compare.lua lua/doctest.lua lua/env.lua
+	lua/transcript.lua lua/markdown.lua lua/compare.lua lua/doctest.lua \
+	lua/commands.lua lua/env.lua lua/restricted.lua
 
 ## Among them is what help() says, gathered from the comments of these files.
 help_sources = src/tarn.h doc/topics.help $(repl_sources) $(lua_sources)

@@ -12,6 +12,8 @@ local tensors = require "tarn.tensors"
 
 local show = {}
 
+local getinfo, getmetatable_of = debug.getinfo, debug.getmetatable
+
 local MAX_DEPTH, MAX_ENTRIES, MAX_NESTED_STRING = 4, 40, 60
 local MAX_PACKED = 24 -- letters of an entry that shares its line with others
 
@@ -59,7 +61,7 @@ local function describe_function(f)
     if rawget(tarn, entry.name) == f then return "function " .. entry.signature end
   end
   if library[f] then return "function " .. library[f] end
-  local info = debug.getinfo(f, "S")
+  local info = getinfo(f, "S")
   if info.what == "C" then return "function (in C)" end
   return ("function (%s:%d)"):format(info.short_src, info.linedefined)
 end
@@ -154,7 +156,7 @@ end
 
 -- What a value's own __tostring says, if it has one.
 local function own_words(value)
-  local meta = debug.getmetatable(value)
+  local meta = getmetatable_of(value)
   if type(meta) == "table" and rawget(meta, "__tostring") then return tostring(value) end
 end
 

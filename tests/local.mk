@@ -35,7 +35,8 @@ EXTRA_DIST += tests/lua/tap.lua
 
 ## The program, from outside.
 program_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
-	tests/cli/repl_editing.sh tests/cli/repl_paste.sh tests/cli/repl_memory.sh tests/cli/readme.sh
+	tests/cli/repl_editing.sh tests/cli/repl_paste.sh tests/cli/repl_memory.sh \
+	tests/cli/readme.sh tests/cli/commands.sh tests/cli/restricted.sh
 EXTRA_DIST += tests/cli/terminal.sh tests/cli/terminal.py tests/cli/repl_terminal.py \
 	tests/cli/repl_editing.py tests/cli/repl_paste.py
 

@@ -75,9 +75,12 @@ bool tarn_product(size_t a, size_t b, size_t *product)
     return !__builtin_mul_overflow(a, b, product);
 }
 
-static struct block *obtain(size_t bytes)
+static struct block *obtain(const tarn_context *ctx, size_t bytes)
 {
+    const size_t held = tarn_bytes(ctx) + ctx->outside;
     void *memory = NULL;
+    if (ctx->limit && (held > ctx->limit || bytes > ctx->limit - held)) return NULL;
+    bytes += sizeof(struct block);
     return posix_memalign(&memory, alignof(struct block), bytes) == 0 ? memory : NULL;
 }
 
@@ -94,14 +97,15 @@ void *tarn_alloc(tarn_context *ctx, size_t count, size_t size)
 
     /* Ask once, then once more after others have been asked to give memory back. */
     bool denied = is_denied();
-    struct block *block = denied ? NULL : obtain(sizeof *block + bytes);
+    struct block *block = denied ? NULL : obtain(ctx, bytes);
     if (block == NULL && ctx->collect != NULL) {
         ctx->collect(ctx->collect_data);
-        block = denied ? NULL : obtain(sizeof *block + bytes);
+        block = denied ? NULL : obtain(ctx, bytes);
     }
     if (block == NULL) {
-        tarn_fail(ctx, TARN_ENOMEM, "out of memory: %zu bytes asked for, %zu held",
-                  bytes, tarn_bytes(ctx));
+        tarn_fail(ctx, TARN_ENOMEM, "out of memory: %zu bytes asked for, %zu held%s",
+                  bytes, tarn_bytes(ctx),
+                  ctx->limit ? ", as much as the limit allows" : "");
         return NULL;
     }
 

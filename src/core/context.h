@@ -22,8 +22,11 @@ struct tarn_context {
     atomic_bool interrupted;
     int threads;
     uint64_t seed;
-    uint64_t drawn;      /* random blocks used of the session's stream */
-    atomic_size_t bytes; /* held by live tensors and states */
+    uint64_t drawn;          /* random blocks used of the session's stream */
+    atomic_size_t bytes;     /* held by live tensors and states */
+    size_t limit;            /* of our bytes and those outside together; 0: none */
+    size_t outside;          /* held by the program around us */
+    const char *write_below; /* files are written below this folder; NULL: anywhere */
     double flops, moved; /* arithmetic done, bytes read and written: see tarn_count */
     void (*collect)(void *);
     void *collect_data;

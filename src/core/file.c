@@ -77,6 +77,23 @@ static char *copy_text(tarn_context *ctx, const char *text)
     return copy;
 }
 
+/* True if the bytes would land below the folder that writing is confined to, if it is.
+ * `target` is the file that is there, without links; else the path's folder counts. */
+static bool may_write(const tarn_context *ctx, const char *path, const char *target)
+{
+    char folder[PATH_MAX] = ".", real[PATH_MAX];
+    if (ctx->write_below == NULL) return true;
+    if (target == NULL) {
+        const char *slash = strrchr(path, '/');
+        const int length = slash ? (int)(slash - path) + 1 : 0;
+        if (slash) snprintf(folder, sizeof folder, "%.*s", length, path);
+        target = realpath(folder, real);
+    }
+    const size_t root = strlen(ctx->write_below);
+    return target && strncmp(target, ctx->write_below, root) == 0 &&
+           (target[root] == '/' || target[root] == '\0' || root == 1);
+}
+
 /* Finds what is at the path: mode 0 for nothing, else type and permissions, and its own
  * name without links. Fails for what can't be replaced by a file or written like one. */
 static tarn_status look(tarn_context *ctx, const char *function, const char *path,
@@ -91,6 +108,9 @@ static tarn_status look(tarn_context *ctx, const char *function, const char *pat
         return fail_to_write(ctx, function, path);
     errno = EISDIR;
     if (S_ISDIR(*mode)) return fail_to_write(ctx, function, path);
+    if (!may_write(ctx, path, *mode != 0 ? target : NULL))
+        return tarn_fail(ctx, TARN_EIO, "%s: can't write: it is outside of %s",
+                         tarn_file_label(function, path).text, ctx->write_below);
     if (*mode == 0 || S_ISREG(*mode) || S_ISCHR(*mode)) return TARN_OK;
     return tarn_fail(ctx, TARN_EIO,
                      "%s: can't write: it is a pipe, a socket or a block device, "

@@ -56,12 +56,12 @@ bool tarn_lua_options(lua_State *L, int index, const char *function,
 
 /* Read one option of the table at `index` if it is there: of the right type or an error
  * "prefix: chunk is a string, expected a positive integer". True if it was there. */
-bool tarn_lua_opt_number(lua_State *L, int index, const char *function, const char *name,
-                         double *value);
-bool tarn_lua_opt_integer(lua_State *L, int index, const char *function, const char *name,
-                          lua_Integer *value);
-bool tarn_lua_opt_boolean(lua_State *L, int index, const char *function, const char *name,
-                          bool *value);
+bool tarn_lua_opt_number(lua_State *L, int index, const char *function,
+                         const char *name, double *value);
+bool tarn_lua_opt_integer(lua_State *L, int index, const char *function,
+                          const char *name, lua_Integer *value);
+bool tarn_lua_opt_boolean(lua_State *L, int index, const char *function,
+                          const char *name, bool *value);
 /* One of a NULL-terminated list of words, as its position; else an error with the list and
  * a suggestion. */
 bool tarn_lua_opt_word(lua_State *L, int index, const char *function, const char *name,

@@ -4,12 +4,14 @@
  * define lies in Lua's real table of globals, where modules expect it. The functions
  * here make Lua's own ones take the proxy for that table. */
 #include "repl/env.h"
+#include "core/file.h"
 #include "repl/bind.h"
 #include "repl/report.h"
 #include "repl/terminal.h"
 #include <stdio.h>
 
-/* ---- Functions for the user's environment; upvalues: original, proxy ---- */
+/* ---- Functions for the user's environment ---- */
+/* Upvalues: Lua's own function, the proxy, whether the session is restricted. */
 
 static int call_original(lua_State *L)
 {
@@ -35,6 +37,14 @@ static int setmetatable_with_globals(lua_State *L)
     return results;
 }
 
+/* Under --restricted a chunk is text: bytecode could do anything. */
+static void insist_on_text(lua_State *L, int mode)
+{
+    if (!lua_toboolean(L, lua_upvalueindex(3))) return;
+    lua_pushliteral(L, "t");
+    lua_replace(L, mode);
+}
+
 /* load: chunks see the proxy unless another environment is given. */
 static int load_with_proxy(lua_State *L)
 {
@@ -42,6 +52,7 @@ static int load_with_proxy(lua_State *L)
         lua_settop(L, 3);
         lua_pushvalue(L, lua_upvalueindex(2));
     }
+    insist_on_text(L, 3);
     return call_original(L);
 }
 
@@ -51,6 +62,7 @@ static int loadfile_with_proxy(lua_State *L)
         lua_settop(L, 2);
         lua_pushvalue(L, lua_upvalueindex(2));
     }
+    insist_on_text(L, 2);
     return call_original(L);
 }
 
@@ -58,13 +70,14 @@ static int dofile_with_proxy(lua_State *L)
 {
     const char *name = luaL_optstring(L, 1, NULL);
     lua_settop(L, 1);
-    if (luaL_loadfile(L, name) != LUA_OK) return lua_error(L);
+    const char *mode = lua_toboolean(L, lua_upvalueindex(3)) ? "t" : NULL;
+    if (luaL_loadfilex(L, name, mode) != LUA_OK) return lua_error(L);
     tarn_session_adopt(L);
     lua_call(L, 0, LUA_MULTRET);
     return lua_gettop(L) - 1;
 }
 
-/* Gives a table of these functions, made for a proxy. */
+/* functions_for(proxy, restricted) gives a table of these functions. */
 static int functions_for(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -77,7 +90,8 @@ static int functions_for(lua_State *L)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         lua_getglobal(L, functions[i].name);
         lua_pushvalue(L, 1);
-        lua_pushcclosure(L, functions[i].func, 2);
+        lua_pushvalue(L, 2);
+        lua_pushcclosure(L, functions[i].func, 3);
         lua_setfield(L, -2, functions[i].name);
     }
     return 1;
@@ -97,6 +111,28 @@ static int note(lua_State *L)
     return 0;
 }
 
+/* write(function, path, text): a whole file, or the old one stays. */
+static int write_file(lua_State *L)
+{
+    size_t size;
+    const char *function = luaL_checkstring(L, 1), *path = luaL_checkstring(L, 2);
+    const char *text = luaL_checklstring(L, 3, &size);
+    tarn_context *ctx = tarn_lua_context(L);
+    struct tarn_writer writer;
+    tarn_lua_check(L, tarn_writer_open(ctx, function, path, &writer));
+    tarn_status status = tarn_writer_put(ctx, function, &writer, text, size);
+    tarn_status closed = tarn_writer_close(ctx, function, &writer, status == TARN_OK);
+    tarn_lua_check(L, status != TARN_OK ? status : closed);
+    return 0;
+}
+
+/* traceback(): all frames of the last error, or nil. */
+static int traceback(lua_State *L)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, TARN_LAST_TRACEBACK);
+    return 1;
+}
+
 /* nearest(word, table): the key that may have been meant, or nil. */
 static int nearest(lua_State *L)
 {
@@ -112,6 +148,8 @@ void tarn_env_open(struct tarn_session *session)
                                     {"columns", columns},
                                     {"note", note},
                                     {"nearest", nearest},
+                                    {"traceback", traceback},
+                                    {"write", write_file},
                                     {NULL, NULL}};
     lua_State *L = session->L;
     enum tarn_color color = session->invocation->color;
@@ -122,6 +160,10 @@ void tarn_env_open(struct tarn_session *session)
     lua_setfield(L, -2, "utf8");
     lua_pushboolean(L, tarn_terminal_color(stdout, color));
     lua_setfield(L, -2, "color");
+    lua_pushboolean(L, session->invocation->restricted);
+    lua_setfield(L, -2, "restricted");
+    lua_pushinteger(L, (lua_Integer)session->ctx->seed);
+    lua_setfield(L, -2, "seed");
     luaL_getmetatable(L, TARN_LUA_TENSOR);
     lua_setfield(L, -2, "tensor_metatable");
     lua_setfield(L, -2, "tarn.host");

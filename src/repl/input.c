@@ -62,9 +62,14 @@ static bool compile_last_shown(lua_State *L, const char *text)
 /* Compiles an input: as an expression, else as statements. */
 enum tarn_input tarn_input_understand(lua_State *L, const char *text)
 {
-    if (text[strspn(text, " \t")] == '?') {
+    const char *first = text + strspn(text, " \t");
+    if (*first == '?') {
         tarn_session_push(L, "help");
         return TARN_INPUT_HELP;
+    }
+    if (*first == '!' || (*first == ':' && first[1] != ':')) { /* ::name:: is Lua */
+        tarn_session_push(L, "command");
+        return TARN_INPUT_COMMAND;
     }
     int status = compile(L, "return ", text, "");
     if (status == LUA_OK) return TARN_INPUT_EXPRESSION;
@@ -126,19 +131,25 @@ static int show_results(lua_State *L, int base, const char *text)
     return tarn_protected_call(L, count + 1, 0);
 }
 
-/* What the chunk is called with: statements with the probe, help with its topic. */
+static bool is_lua(enum tarn_input input)
+{
+    return input == TARN_INPUT_EXPRESSION || input == TARN_INPUT_STATEMENTS;
+}
+
+/* What the function is called with: statements with the probe, help with its topic, a
+ * command with its line. */
 static int push_arguments(lua_State *L, enum tarn_input input, const char *text)
 {
     if (input == TARN_INPUT_STATEMENTS) return probe_locals(L, text);
-    if (input != TARN_INPUT_HELP) return 0;
-    lua_pushstring(L, strchr(text, '?') + 1);
+    if (input == TARN_INPUT_EXPRESSION) return 0;
+    lua_pushstring(L, input == TARN_INPUT_HELP ? strchr(text, '?') + 1 : text);
     return 1;
 }
 
 int tarn_input_run(lua_State *L, enum tarn_input input, const char *text)
 {
     int base = lua_gettop(L) - 1;
-    if (input != TARN_INPUT_HELP) tarn_session_adopt(L);
+    if (is_lua(input)) tarn_session_adopt(L);
     int arguments = push_arguments(L, input, text);
     int status = tarn_protected_call(L, arguments, LUA_MULTRET);
     if (status == LUA_OK && lua_gettop(L) > base) status = show_results(L, base, text);

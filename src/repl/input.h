@@ -4,7 +4,7 @@
  *   as an expression first (with `return` before it), so that its values can be shown;
  *   of several lines the last one may be such an expression.
  * - It is compiled once and run once. A `;` at its end means: do not show the values.
- * - ?name is help("name").
+ * - ?name is help("name"); :name and !command are those of lua/commands.lua.
  * The prompt and the transcripts of --doctest both stand on this. */
 #ifndef TARN_INPUT_H
 #define TARN_INPUT_H
@@ -15,6 +15,7 @@ enum tarn_input {
     TARN_INPUT_EXPRESSION,
     TARN_INPUT_STATEMENTS,
     TARN_INPUT_HELP,
+    TARN_INPUT_COMMAND,
     TARN_INPUT_INCOMPLETE,
     TARN_INPUT_WRONG
 };

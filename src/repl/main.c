@@ -70,8 +70,14 @@ static int run_session(const struct tarn_invocation *inv)
             tarn_show_error(session.L, session.color_errors);
         else if (lua_toboolean(session.L, -1))
             exit_status = EXIT_SUCCESS;
-        else if (!session.prompting && tarn_interrupted(session.ctx))
+        else if (!session.prompting && !session.out_of_time &&
+                 tarn_interrupted(session.ctx))
             exit_status = 130; /* 128 + SIGINT, as shells say it */
+    }
+    if (session.out_of_time) {
+        tarn_complain("the time limit of %llu s is used up",
+                      (unsigned long long)inv->time);
+        exit_status = EXIT_FAILURE;
     }
     tarn_session_close(&session);
     return exit_status;

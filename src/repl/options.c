@@ -32,6 +32,9 @@ enum {
     OPTION_NO_INIT,
     OPTION_NO_HISTORY,
     OPTION_HISTORY,
+    OPTION_RESTRICTED,
+    OPTION_MEMORY,
+    OPTION_TIME,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -47,6 +50,9 @@ static const struct option long_options[] = {
     {"no-init", no_argument, NULL, OPTION_NO_INIT},
     {"no-history", no_argument, NULL, OPTION_NO_HISTORY},
     {"history", required_argument, NULL, OPTION_HISTORY},
+    {"restricted", no_argument, NULL, OPTION_RESTRICTED},
+    {"memory", required_argument, NULL, OPTION_MEMORY},
+    {"time", required_argument, NULL, OPTION_TIME},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
@@ -89,6 +95,21 @@ static bool read_number(const char *text, uint64_t limit, uint64_t *number)
     return true;
 }
 
+/* Reads a number of bytes such as 512M; the letters K, M and G are powers of 1024. */
+static bool read_size(const char *text, uint64_t *bytes)
+{
+    static const char letters[] = "KMG";
+    char digits[24];
+    const size_t length = strlen(text);
+    const char *letter = length > 0 ? strchr(letters, text[length - 1]) : NULL;
+    const int shift = letter ? 10 * (int)(letter - letters + 1) : 0;
+    if (length == 0 || length >= sizeof digits) return false;
+    snprintf(digits, sizeof digits, "%.*s", (int)(length - (letter != NULL)), text);
+    if (!read_number(digits, UINT64_MAX >> shift, bytes) || *bytes == 0) return false;
+    *bytes <<= shift;
+    return true;
+}
+
 /* Takes the options that have a value to be checked: 0, or 2 after a complaint. */
 static int take_value(struct tarn_invocation *inv, int option)
 {
@@ -111,6 +132,13 @@ static int take_value(struct tarn_invocation *inv, int option)
                          "");
         inv->threads = (int)number;
         return 0;
+    case OPTION_MEMORY:
+        if (read_size(optarg, &inv->memory)) return 0;
+        return usage("--memory=%s: expected a number of bytes, such as 512M%s", optarg,
+                     "");
+    case OPTION_TIME:
+        if (read_number(optarg, INT_MAX, &inv->time) && inv->time > 0) return 0;
+        return usage("--time=%s: expected a whole number of seconds%s", optarg, "");
     default:
         if (!read_number(optarg, UINT64_MAX, &number))
             return usage("--seed=%s: expected a whole number from 0 to 2^64 - 1%s",
@@ -147,6 +175,7 @@ static int take(struct tarn_invocation *inv, int option, const char *current)
     case OPTION_NO_INIT: inv->init = false; return 0;
     case OPTION_NO_HISTORY: inv->history = false; return 0;
     case OPTION_HISTORY: inv->history_file = optarg; return 0;
+    case OPTION_RESTRICTED: inv->restricted = true; return 0;
     case OPTION_HELP: inv->help = true; return 0;
     case OPTION_VERSION: inv->version = true; return 0;
     case '?':
@@ -223,6 +252,10 @@ static const char help_text[] =
     "                      again, and show where the output is another one\n"
     "      --doctest-fix   the same, and write what differs into the FILEs\n"
     "      --slow          with these, also run the blocks marked slow\n"
+    "      --restricted    for code one does not trust: no io, no system commands, no\n"
+    "                      writing outside of the folder tarn was started in\n"
+    "      --memory=SIZE   use at most SIZE bytes, such as 512M or 2G\n"
+    "      --time=SECONDS  use at most so many seconds of processor time\n"
     "      --help          show this help and exit\n"
     "      --version       show the version and exit\n"
     "\n"

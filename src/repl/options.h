@@ -28,7 +28,7 @@ struct tarn_invocation {
     struct tarn_action *actions; /* action_count of them, one allocation */
     int action_count;
     int script; /* argv[script] is the script ("-" is standard input); argc if none */
-    bool interactive, init, history, help, version;
+    bool interactive, init, history, help, version, restricted;
     enum tarn_doctest_mode doctest; /* then argv[script] and on are its files */
     bool slow;
     const char *history_file; /* NULL: where the environment says */
@@ -37,6 +37,7 @@ struct tarn_invocation {
     int threads;        /* 0: as many as processors */
     uint64_t seed;
     bool seeded;
+    uint64_t memory, time; /* limits in bytes and seconds of processor; 0: none */
 };
 
 /* Fills `inv` from the command line: 0, or 2 after a complaint about its usage, or 1 if

@@ -41,10 +41,31 @@ static void complain(struct tarn_session *session)
     tarn_show_error(session->L, session->color_errors);
 }
 
+/* Keeps an input for :save; what it came to is noted when its values are shown, or here. */
+static void note_input(lua_State *L, const char *text, bool is_expression)
+{
+    tarn_session_push(L, "note_input");
+    lua_pushstring(L, text);
+    lua_pushboolean(L, is_expression);
+    if (tarn_protected_call(L, 2, 0) != LUA_OK) lua_pop(L, 1);
+}
+
+static void note_no_error(lua_State *L)
+{
+    tarn_session_push(L, "note_no_error");
+    if (tarn_protected_call(L, 0, 0) != LUA_OK) lua_pop(L, 1);
+}
+
 /* Runs what is on top of the stack and shows what it gives. */
 static void run(struct tarn_session *session, enum tarn_input input, const char *text)
 {
-    if (tarn_input_run(session->L, input, text) == LUA_OK) return;
+    lua_State *L = session->L;
+    const bool is_lua =
+        input == TARN_INPUT_EXPRESSION || input == TARN_INPUT_STATEMENTS;
+    if (is_lua) note_input(L, text, input == TARN_INPUT_EXPRESSION);
+    int status = tarn_input_run(L, input, text);
+    if (status == LUA_OK && is_lua) note_no_error(L);
+    if (status == LUA_OK) return;
     if (tarn_interrupted(session->ctx)) leave_echo();
     complain(session);
 }
@@ -55,7 +76,7 @@ static void run(struct tarn_session *session, enum tarn_input input, const char 
 static bool was_interrupted(struct tarn_session *session)
 {
     bool interrupted = tarn_interrupted(session->ctx);
-    tarn_clear_interrupt(session->ctx);
+    if (!session->out_of_time) tarn_clear_interrupt(session->ctx);
     return interrupted;
 }
 
@@ -184,6 +205,7 @@ bool tarn_repl(struct tarn_session *session)
         lua_settop(session->L, 0);
         tarn_session_watch(session);
         const char *line = tarn_edit_line(session, PROMPT);
+        if (session->out_of_time) break;
         if (was_interrupted(session)) continue;
         if (!line) break;
         handle_text(session, line);

@@ -81,6 +81,8 @@ static int add_traceback(lua_State *L)
             lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
         lua_replace(L, 1);
     }
+    luaL_traceback(L, L, lua_tostring(L, 1), 1);
+    lua_setfield(L, LUA_REGISTRYINDEX, TARN_LAST_TRACEBACK);
     luaL_Buffer text;
     luaL_buffinit(L, &text);
     lua_pushvalue(L, 1);
@@ -102,15 +104,19 @@ int tarn_protected_call(lua_State *L, int arguments, int results)
 
 void tarn_show_error(lua_State *L, bool color)
 {
-    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-    if (!message) message = "(error value is not a string)";
-    int first_line = (int)strcspn(message, "\n");
+    const char *message = "(error value is not a string)";
+    size_t length = strlen(message);
+    if (lua_type(L, -1) == LUA_TSTRING)
+        message = lua_tolstring(L, -1, &length); /* may hold NUL */
+    const char *end = memchr(message, '\n', length);
+    size_t first_line = end ? (size_t)(end - message) : length;
+
     fflush(stdout);
-    if (color)
-        fprintf(stderr, "\033[31m%.*s\033[0m%s\n", first_line, message,
-                message + first_line);
-    else
-        fprintf(stderr, "%s\n", message);
+    if (color) fputs("\033[31m", stderr);
+    fwrite(message, 1, first_line, stderr);
+    if (color) fputs("\033[0m", stderr);
+    fwrite(message + first_line, 1, length - first_line, stderr);
+    fputc('\n', stderr);
     fflush(stderr);
     lua_pop(L, 1);
 }

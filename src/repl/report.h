@@ -14,6 +14,9 @@
 /* What the chunk typed at the prompt is called: "stdin:1: ...". */
 #define TARN_PROMPT_CHUNK "=stdin"
 
+/* The registry's key of all frames of the last error: what :bt shows. */
+#define TARN_LAST_TRACEBACK "tarn.traceback"
+
 /* Calls the function under `arguments` values like lua_pcall, with a handler that turns
  * the error into one string of message and frames. Returns Lua's status. */
 int tarn_protected_call(lua_State *L, int arguments, int results);

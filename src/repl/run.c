@@ -6,6 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Under --restricted a script is text: bytecode could do anything. */
+static const char *mode_of(const struct tarn_session *session)
+{
+    return session->invocation->restricted ? "t" : NULL;
+}
+
 /* Reports the error on top of the stack unless `status` is none. A script that came to its
  * end before it noticed ^C was stopped nevertheless. */
 static bool finish(struct tarn_session *session, int status)
@@ -46,8 +52,8 @@ bool tarn_run_actions(struct tarn_session *session)
         bool ok = inv->actions[i].option == 'l'
                       ? run_library(session, text)
                       : run_chunk(session,
-                                  luaL_loadbuffer(session->L, text, strlen(text),
-                                                  "=(command line)"),
+                                  luaL_loadbufferx(session->L, text, strlen(text),
+                                                   "=(command line)", "t"),
                                   0);
         if (!ok) return false;
     }
@@ -58,7 +64,8 @@ bool tarn_run_script(struct tarn_session *session)
 {
     const struct tarn_invocation *inv = session->invocation;
     const char *name = inv->argv[inv->script];
-    int status = luaL_loadfile(session->L, strcmp(name, "-") == 0 ? NULL : name);
+    int status = luaL_loadfilex(session->L, strcmp(name, "-") == 0 ? NULL : name,
+                                mode_of(session));
     if (status != LUA_OK) return finish(session, status);
 
     /* Hand the script its arguments as `...` too. */
@@ -73,7 +80,7 @@ bool tarn_run_script(struct tarn_session *session)
 
 bool tarn_run_stdin(struct tarn_session *session)
 {
-    return run_chunk(session, luaL_loadfile(session->L, NULL), 0);
+    return run_chunk(session, luaL_loadfilex(session->L, NULL, mode_of(session)), 0);
 }
 
 bool tarn_run_startup(struct tarn_session *session)
@@ -89,7 +96,8 @@ bool tarn_run_startup(struct tarn_session *session)
         return true;
 
     const char *path = lua_tostring(L, -1);
-    bool ok = access(path, F_OK) != 0 || run_chunk(session, luaL_loadfile(L, path), 0);
+    bool ok = access(path, F_OK) != 0 ||
+              run_chunk(session, luaL_loadfilex(L, path, mode_of(session)), 0);
     lua_pop(L, 1);
     return ok;
 }

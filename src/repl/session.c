@@ -1,15 +1,18 @@
 /* session.c: the Lua state of the program. See session.h. */
 #include "repl/session.h"
+#include "core/context.h"
 #include "repl/bind.h"
 #include "repl/embedded.h"
 #include "repl/env.h"
 #include "repl/report.h"
 #include <lualib.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* The registry's key of what tarn's own Lua hands to the program. */
 #define HOST_FUNCTIONS "tarn.program"
@@ -19,20 +22,32 @@ enum { WATCH_PERIOD = 1000 };
 
 /* ---- Memory ---- */
 
+/* --memory: what Lua and tensors hold together stays below the limit. */
+static bool has_room(const tarn_context *ctx, size_t bytes)
+{
+    const size_t held = ctx->outside + tarn_bytes(ctx);
+    return !ctx->limit || (held <= ctx->limit && bytes <= ctx->limit - held);
+}
+
 /* Lua's allocator. Shrinking never fails: Lua relies on that. */
 static void *allocate(void *data, void *memory, size_t old_size, size_t new_size)
 {
     struct tarn_session *session = data;
     if (!memory) old_size = 0; /* it was the kind of the object to come */
     if (new_size == 0) {
+        session->ctx->outside -= old_size;
         free(memory);
         return NULL;
     }
     session->calls++;
+    if (new_size > old_size && !has_room(session->ctx, new_size - old_size))
+        return NULL;
     if (session->fail_call && session->calls >= session->fail_call &&
         new_size > old_size)
         return NULL;
-    return realloc(memory, new_size);
+    void *moved = realloc(memory, new_size);
+    if (moved) session->ctx->outside += new_size - old_size;
+    return moved;
 }
 
 /* The number of the call at which Lua's memory ends: a test's doing. */
@@ -91,6 +106,44 @@ void tarn_session_watch(struct tarn_session *session)
     lua_sethook(session->L, watch, LUA_MASKCOUNT, WATCH_PERIOD);
 }
 
+/* ---- Limits ---- */
+
+/* The processor time is used up: as ^C, but for good. Code that can't be stopped is ended by
+ * the system a little later. */
+static void on_time_out(int signal_number)
+{
+    struct tarn_session *session = interrupted_session;
+    if (!session) return;
+    session->out_of_time = 1;
+    on_interrupt(signal_number);
+}
+
+static bool limit_time(uint64_t seconds)
+{
+    enum { GRACE = 2 };
+    struct rlimit limit = {.rlim_cur = seconds, .rlim_max = seconds + GRACE};
+    struct sigaction action = {.sa_handler = on_time_out};
+    sigemptyset(&action.sa_mask);
+    return seconds == 0 || (sigaction(SIGXCPU, &action, NULL) == 0 &&
+                            setrlimit(RLIMIT_CPU, &limit) == 0);
+}
+
+/* Puts the limits of the command line in force. */
+static bool confine(struct tarn_session *session)
+{
+    const struct tarn_invocation *inv = session->invocation;
+    session->ctx->limit = (size_t)inv->memory;
+    if (inv->restricted && !(session->write_below = realpath(".", NULL))) {
+        tarn_complain("--restricted: the working folder can't be found: %s",
+                      strerror(errno));
+        return false;
+    }
+    session->ctx->write_below = session->write_below;
+    if (limit_time(inv->time)) return true;
+    tarn_complain("--time=%llu: %s", (unsigned long long)inv->time, strerror(errno));
+    return false;
+}
+
 /* ---- The device ---- */
 
 /* Finds a usable backend of a device; `why` says why there is none. */
@@ -125,8 +178,12 @@ bool tarn_session_open(struct tarn_session *session, const struct tarn_invocatio
 {
     *session = (struct tarn_session){.invocation = inv, .fail_call = planned_failure()};
     if (!choose_device(inv->device)) return false;
-    if (tarn_context_new(&session->ctx) != TARN_OK ||
-        !(session->L = lua_newstate(allocate, session))) {
+    if (tarn_context_new(&session->ctx) != TARN_OK) {
+        tarn_complain("not enough memory");
+        return false;
+    }
+    if (!confine(session)) return false;
+    if (!(session->L = lua_newstate(allocate, session))) {
         tarn_complain("not enough memory");
         return false;
     }
@@ -145,6 +202,7 @@ void tarn_session_close(struct tarn_session *session)
     /* The state goes first: its tensors belong to the context. */
     if (session->L) lua_close(session->L);
     tarn_context_free(session->ctx);
+    free(session->write_below);
     free(session->line);
     free(session->history);
 }
@@ -201,6 +259,16 @@ static void open_tarn(lua_State *L)
     lua_pop(L, 1);
 }
 
+/* --restricted: takes away what reaches outside. */
+static void close_outside(lua_State *L)
+{
+    require(L, "tarn.restricted");
+    lua_getfield(L, -1, "close");
+    tarn_session_push(L, "own");
+    lua_call(L, 1, 0);
+    lua_pop(L, 1);
+}
+
 void tarn_session_load(struct tarn_session *session)
 {
     lua_State *L = session->L;
@@ -221,6 +289,7 @@ void tarn_session_load(struct tarn_session *session)
     lua_setfield(L, LUA_REGISTRYINDEX, HOST_FUNCTIONS);
     tarn_session_push(L, "open");
     lua_call(L, 0, 0);
+    if (session->invocation->restricted) close_outside(L);
 }
 
 void tarn_session_push(lua_State *L, const char *name)

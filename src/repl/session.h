@@ -14,17 +14,20 @@
 #include "repl/options.h"
 #include "tarn.h"
 #include <lua.h>
+#include <signal.h>
 
 struct tarn_session {
     const struct tarn_invocation *invocation;
     tarn_context *ctx;
     lua_State *L;
-    size_t calls;     /* allocations asked for by Lua so far */
-    size_t fail_call; /* from this one on they fail (--enable-paranoid); 0: never */
+    size_t calls;      /* allocations asked for by Lua so far */
+    size_t fail_call;  /* from this one on they fail (--enable-paranoid); 0: never */
+    char *write_below; /* --restricted: the folder it was started in */
     bool color_errors;
-    bool prompting;         /* ^C returns to a prompt */
-    bool failed;            /* an input at the prompt ended in an error */
-    char *line;             /* what was read last at the prompt */
+    bool prompting;                    /* ^C returns to a prompt */
+    volatile sig_atomic_t out_of_time; /* --time is used up */
+    bool failed;                       /* an input at the prompt ended in an error */
+    char *line;                        /* what was read last at the prompt */
     const char *unfinished; /* the lines before it of the same input; NULL: none */
     char *history;          /* the file that keeps what was typed; NULL: none */
 };

@@ -73,7 +73,6 @@ check "a device that is not there is an error" \
 
 check "an unknown option" complains "unknown option '--frobnicate'" --frobnicate
 check "an unknown letter" complains "unknown option '-x'" -x
-check "--restricted is not known yet" complains "unknown option '--restricted'" --restricted
 check "--doctest without a file" complains '--doctest needs a FILE' --doctest
 check "--doctest with code" complains '--doctest takes neither' --doctest -e 1 x
 check "--slow by itself" complains '--slow goes with --doctest' --slow x.lua
