@@ -13,6 +13,8 @@ local markdown = require "tarn.markdown"
 local transcript = require "tarn.transcript"
 local compare = require "tarn.compare"
 
+local open = io.open -- also in a restricted session
+
 local doctest = {}
 
 -- Of a difference so many lines are shown.
@@ -185,7 +187,7 @@ end
 
 -- The bytes of a file; or nil and why not.
 local function read_file(path)
-  local file, why = io.open(path, "rb")
+  local file, why = open(path, "rb")
   if not file then return nil, why end
   local text
   text, why = file:read("a")

@@ -9,6 +9,8 @@
 -- gnuplot runs what stands in backquotes in double quotes, so texts are in single ones, and
 -- it sees no path, for the shell opens the files. The same script gives the same bytes.
 
+local host = require "tarn.host"
+
 local gnuplot = {}
 
 local terminals = {
@@ -65,6 +67,9 @@ local function write_script(name, path, lines)
 end
 
 function gnuplot.write(name, path, lines)
+  if host.restricted then
+    fail(name, "file= is closed by --restricted, for gnuplot can run commands")
+  end
   gnuplot.check(name, path)
   local script_path, out_path = write_script(name, path, lines)
   local removes <close> = setmetatable({}, {__close = function()

@@ -57,6 +57,8 @@ escape "a tensor that is freed twice" "local t = zeros(9) getmetatable(t).__gc(t
 escape "a metatable applied to something else" "getmetatable(zeros(1)).__gc(io.stdout) error()"
 escape "the metatable of strings" "getmetatable('').__index.format = function() return '' end prefix(1)"
 
+escape "a picture by gnuplot" "plot({1, 2, 3}, {title = '\`touch $touched\`', file = 'x.svg'})"
+
 printf '!touch %s\n:save %s\n' "$touched" "$touched" >typed
 at_prompt() { "$TARN" --restricted -i --no-init <typed 2>&1 | grep -c 'closed by --restricted\|outside of' | grep -qx 2 &&
     test ! -e "$touched"; }
