@@ -147,10 +147,11 @@ function tarn.who()
   for _, name in ipairs(found) do
     local line, bytes = show.summary(rawget(real, name))
     total = total + (bytes or 0)
-    print(("%-" .. width .. "s  %s%s"):format(name, line, bytes and ", " .. bytes .. " bytes" or ""))
+    io.write(("%-" .. width .. "s  %s%s\n"):format(name, line,
+      bytes and ", " .. bytes .. " bytes" or ""))
   end
-  if total > 0 then print("tensors: " .. total .. " bytes") end
-  if #found == 0 then print("no variables of your own yet") end
+  if total > 0 then io.write("tensors: ", total, " bytes\n") end
+  if #found == 0 then io.write("no variables of your own yet\n") end
 end
 
 -- Names in `tarn` that may be missing: settings of tests.

@@ -81,7 +81,7 @@ local topics = {
   },
   {
     title = "Help", global = true,
-    "help",
+    "help", "apropos",
   },
   {
     title = "About the prompt", about = true,
@@ -99,7 +99,7 @@ local topics = {
 
 local by_key, by_name, globals, in_c = {}, {}, {}, {}
 for _, entry in ipairs(require "tarn.help_entries") do
-  by_key[entry.key] = entry
+  entry.name, by_key[entry.key] = entry.key, entry
   if entry.aliasing then in_c[#in_c + 1] = entry end
 end
 

@@ -181,6 +181,7 @@ function end_of_block() {
         } else {
             sub(/ .*/, "", name)
             gsub(/"/, "", name)
+            gsub(/"/, "", signature)
             check_and_write(name, "about|see")
         }
     }

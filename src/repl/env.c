@@ -105,6 +105,12 @@ static int columns(lua_State *L)
     return 1;
 }
 
+static int lines(lua_State *L)
+{
+    lua_pushinteger(L, tarn_terminal_lines());
+    return 1;
+}
+
 static int note(lua_State *L)
 {
     tarn_note("%s", luaL_checkstring(L, 1));
@@ -146,6 +152,7 @@ void tarn_env_open(struct tarn_session *session)
 {
     static const luaL_Reg host[] = {{"functions_for", functions_for},
                                     {"columns", columns},
+                                    {"lines", lines},
                                     {"note", note},
                                     {"nearest", nearest},
                                     {"traceback", traceback},

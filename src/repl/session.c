@@ -209,13 +209,28 @@ void tarn_session_close(struct tarn_session *session)
 
 /* ---- Loading ---- */
 
-/* Runs the embedded module that is the function's upvalue: require("tarn.show"). */
+/* Pushes the globals of tarn's own Lua, a copy: a user may well call a variable `table`. */
+static void push_own_globals(lua_State *L)
+{
+    lua_newtable(L);
+    lua_pushglobaltable(L);
+    for (lua_pushnil(L); lua_next(L, -2);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, -5);
+    }
+    lua_pop(L, 1);
+}
+
+/* Runs an embedded module, as require("tarn.show") does; upvalues: it, its globals. */
 static int load_embedded(lua_State *L)
 {
     const struct tarn_embedded *module = lua_touserdata(L, lua_upvalueindex(1));
     const char *chunk = lua_pushfstring(L, TARN_CHUNK_PREFIX "%s", module->name);
     if (luaL_loadbufferx(L, (const char *)module->bytes, module->size, chunk, "t"))
         return lua_error(L);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_setupvalue(L, -2, 1);
     lua_call(L, 0, 1);
     return 1;
 }
@@ -224,14 +239,16 @@ static int load_embedded(lua_State *L)
 static void preload_embedded(lua_State *L)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    push_own_globals(L);
     for (const struct tarn_embedded *module = tarn_embedded_lua; module->name;
          module++) {
         lua_pushfstring(L, "tarn.%s", module->name);
         lua_pushlightuserdata(L, (void *)(uintptr_t)module);
-        lua_pushcclosure(L, load_embedded, 1);
-        lua_rawset(L, -3);
+        lua_pushvalue(L, -3);
+        lua_pushcclosure(L, load_embedded, 2);
+        lua_rawset(L, -4);
     }
-    lua_pop(L, 1);
+    lua_pop(L, 2);
 }
 
 static void require(lua_State *L, const char *name)

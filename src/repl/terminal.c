@@ -17,6 +17,20 @@ int tarn_terminal_columns(void)
     return number > 0 && number < 10000 ? (int)number : 80;
 }
 
+/* True if the terminal can do more than print. */
+static bool is_smart(void)
+{
+    const char *term = getenv("TERM");
+    return term && *term && strcmp(term, "dumb") != 0;
+}
+
+int tarn_terminal_lines(void)
+{
+    struct winsize window;
+    if (!is_smart() || !isatty(STDIN_FILENO)) return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_row : 0;
+}
+
 bool tarn_terminal_utf8(void)
 {
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -27,7 +41,5 @@ bool tarn_terminal_color(FILE *stream, enum tarn_color color)
     if (color != TARN_COLOR_AUTO) return color == TARN_COLOR_ALWAYS;
     const char *no_color = getenv("NO_COLOR");
     if (no_color && *no_color) return false;
-    const char *term = getenv("TERM");
-    if (!term || !*term || strcmp(term, "dumb") == 0) return false;
-    return isatty(fileno(stream)) == 1;
+    return is_smart() && isatty(fileno(stream)) == 1;
 }

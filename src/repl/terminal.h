@@ -8,6 +8,10 @@
 /* Columns of the window that stdout goes to, else of $COLUMNS, else 80. */
 int tarn_terminal_columns(void);
 
+/* Lines of the window, or 0 where nobody can turn pages: stdin or stdout is no terminal, or
+ * the terminal is dumb. */
+int tarn_terminal_lines(void);
+
 /* True if the locale writes UTF-8; setlocale has been called before. */
 bool tarn_terminal_utf8(void);
 

@@ -22,7 +22,7 @@ class Terminal:
 
     def __init__(self, *arguments, columns=80, **variables):
         env = {"PATH": os.environ["PATH"], "HOME": os.environ["SCRATCH"], "TERM": "xterm",
-               "LC_ALL": "C.UTF-8", "INPUTRC": "/dev/null"}
+               "LC_ALL": "C.UTF-8", "INPUTRC": "/dev/null", "PAGER": "cat"}
         for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
             if name in os.environ:
                 env[name] = os.environ[name]

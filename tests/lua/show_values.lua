@@ -1,5 +1,4 @@
--- show_values.lua: how values other than tensors look, what help() says, and that the
--- list of names is complete.
+-- show_values.lua: how values other than tensors look, and what who() lists.
 local tap = dofile(arg[0]:match("^.*/") .. "tap.lua")
 local test, is = tap.test, tap.is
 
@@ -97,65 +96,6 @@ test("functions are named", function()
   assert(written(show, sim):find("^function sim%(q, k, v"))
   assert(written(show, function() end):find("^function %(.*show_values.lua:%d+%)"))
   looks(coroutine.create(function() end), "coroutine (suspended)")
-end)
-
-test("every public name has one entry that says how it is called", function()
-  local names = require "tarn.names"
-  for _, topic in ipairs(names.topics) do
-    for _, entry in ipairs(topic) do
-      assert(entry.signature:find(entry.name, 1, true), entry.name)
-      assert(entry.sentence:find("%.$") or entry.sentence:find(", %.%.%.$"), entry.name)
-    end
-  end
-end)
-
-test("every name in the table tarn, and every method, is listed", function()
-  local names = require "tarn.names"
-  for name in pairs(tarn) do assert(names.by_name[name], "tarn." .. name .. " has no entry") end
-  local methods = getmetatable(zeros(1)).__methods
-  for name in pairs(methods) do assert(names.by_name[name], "t:" .. name .. " has no entry") end
-  for _, field in ipairs(getmetatable(zeros(1)).__fields) do
-    assert(names.by_name[field], "t." .. field .. " has no entry")
-  end
-  for _, cell in ipairs {rnn {D = 1, M = 1}, kv {D = 1, M = 1}} do
-    for name in pairs(getmetatable(cell).__methods) do
-      assert(names.by_name[name], "st:" .. name .. " has no entry")
-    end
-  end
-end)
-
-test("every listed name is there", function()
-  local names = require "tarn.names"
-  local fields = {}
-  for _, value in ipairs {zeros(1), rnn {D = 1, M = 1}} do
-    for _, field in ipairs(getmetatable(value).__fields) do fields[field] = true end
-    for name in pairs(getmetatable(value).__methods) do fields[name] = true end
-  end
-  for name in pairs(names.by_name) do
-    assert(rawget(tarn, name) ~= nil or fields[name] or name == "load", name .. " is missing")
-  end
-  for _, name in ipairs(names.globals) do
-    assert(_G[name] == tarn[name] and _G[name] ~= nil, name .. " is not global")
-  end
-end)
-
-test("help: one entry, all names, a value, a method, a misspelt name", function()
-  assert(written(help, "prefix"):find("^prefix%(q, k, v"))
-  assert(written(help, "tarn.prefix") == written(help, "prefix"))
-  assert(written(help, "t:sum"):find("^t:sum%("))
-  assert(written(help, sim) == written(help, "sim"))
-  assert(written(help):find("The four stages", 1, true))
-  assert(written(help, "elu1"):find("^phi.elu1%(t%)\n  Feature map elu1"))
-  assert(written(help, phi.relu) == written(help, "phi.relu"))
-  assert(written(help, "relu"):find("^t:relu"))
-  assert(written(help, zeros(2)):find("t:sum", 1, true))
-  assert(written(help, "prefx"):find("did you mean 'prefix'?", 1, true))
-  assert(written(help, "qqqqq"):find("no help on 'qqqqq'", 1, true))
-  assert(written(help, nil):find("no help on this nil", 1, true))
-  assert(written(help, 3):find("no help on this number", 1, true))
-  for _, odd in ipairs {"'", "%s", "(", "[", "a.b.c", ":", "\0", "elu1 ", ("x"):rep(10000)} do
-    written(help, odd)
-  end
 end)
 
 who_number, who_tensor, who_text = nil, nil, nil
