@@ -6,8 +6,8 @@
 --
 -- Every file of plot, heat and hist comes from `write`. It is drawn under a temporary name
 -- beside its place and renamed when it is whole. Texts and paths are data, never commands:
--- gnuplot runs what stands in backquotes in double quotes, so texts are in single ones, and
--- it sees no path, for the shell opens the files. The same script gives the same bytes.
+-- gnuplot runs what stands in backquotes, so a script has letters of a text alone as they
+-- are; and it sees no path, for the shell opens the files. The same script gives the same bytes.
 
 local host = require "tarn.host"
 
@@ -25,9 +25,13 @@ function gnuplot.check(name, path)
   fail(name, 'file is "%s", expected a name that ends in .svg or .png', path)
 end
 
--- Text in gnuplot's single quotes, where nothing is special but the quote itself.
+-- Text in double quotes, by number where it is no letter, digit or blank: so no character
+-- is there that gnuplot could take for its own.
 function gnuplot.quote(text)
-  return "'" .. text:gsub("%c", " "):gsub("'", "''") .. "'"
+  text = text:gsub("%c", " "):gsub("[^%w \128-\255]", function(c)
+    return ("\\%03o"):format(c:byte())
+  end)
+  return '"' .. text .. '"'
 end
 
 -- A word for the shell.

@@ -180,7 +180,8 @@ end
 
 -- ---- the picture ----------------------------------------------------------------------
 
--- The numbers of columns above the picture, as many as have room.
+-- The numbers of columns above the picture, as many as have room: 1, 5, 10, ..., or those
+-- that begin every so many blocks.
 local function column_numbers(count, across, wide, margin)
   local room = #tostring((count - 1) * across + 1) + 1
   local step = 1
@@ -188,11 +189,12 @@ local function column_numbers(count, across, wide, margin)
     step = each
     if each * wide >= room then break end
   end
-  local line = ""
+  local line, last = "", margin + count * wide + 1
   for cell = 1, count do
-    local start = margin + (cell - 1) * wide
-    if (cell == 1 or cell % step == 0) and (line == "" or #line < start) then
-      line = line .. (" "):rep(start - #line) .. (cell - 1) * across + 1
+    local start, number = margin + (cell - 1) * wide, tostring((cell - 1) * across + 1)
+    local due = cell == 1 or (across == 1 and cell or cell - 1) % step == 0
+    if due and (line == "" or #line < start and start + #number <= last) then
+      line = line .. (" "):rep(start - #line) .. number
     end
   end
   return line

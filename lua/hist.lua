@@ -79,7 +79,7 @@ local function equal_bins(lo, hi, n)
   return {edges = edges, exponent = e, closed = true}
 end
 
--- Bins whose edges are round numbers.
+-- Bins whose edges are round numbers, if doubles reach so far.
 local function round_bins(lo, hi, count, whole)
   local m, e = axes.step(lo, hi, count)
   if whole and e < 0 then m, e = 1, 0 end
@@ -88,6 +88,7 @@ local function round_bins(lo, hi, count, whole)
   local first, last = math.floor(lo / step), whole and hi // step + 1 or math.ceil(hi / step)
   local edges = {}
   for n = first, last do edges[#edges + 1] = axes.multiple(n, m, e) end
+  if edges[1] == -math.huge or edges[#edges] == math.huge then return equal_bins(lo, hi, count) end
   return {edges = edges, exponent = e, closed = not whole}
 end
 

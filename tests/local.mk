@@ -33,6 +33,11 @@ lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua tests/lua/help
 	tests/lua/complete.lua tests/lua/signatures.lua tests/lua/suggestions.lua
 EXTRA_DIST += tests/lua/tap.lua
 
+## Pictures.
+lua_tests += tests/lua/plot.lua tests/lua/heat.lua tests/lua/hist.lua
+program_tests += tests/cli/gnuplot.sh
+EXTRA_DIST += tests/lua/pictures.lua
+
 ## The program, from outside.
 program_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
 	tests/cli/repl_editing.sh tests/cli/repl_paste.sh tests/cli/repl_memory.sh \
