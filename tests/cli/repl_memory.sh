@@ -35,6 +35,27 @@ survives() {
     test "$n" -gt 1000
 }
 
+echo 'q = randn(5, 3, {seed = 1})
+equiv(q, q, q, {grad = true})
+st = rnn {D = 3, M = 3}
+st:step(q[1], q[2], q[3])
+prefix(q, q, q, {phi = function(t) return t:exp() end})
+prefix(q, 1)' >"$SCRATCH/session"
+
+# Lets every allocation of tarn's own fail in turn in a session at the prompt.
+survives_each() {
+    n=1
+    while :; do
+        TARN_FAIL_AT=$n "$TARN" -i --no-init <"$SCRATCH/session" >"$SCRATCH/out" 2>"$SCRATCH/err"
+        status=$?
+        grep -q 'out of memory' "$SCRATCH/err" || break
+        test $status = 1 || { echo "allocation $n: status $status"; cat "$SCRATCH/err"; return 1; }
+        n=$((n + 1))
+    done
+    echo "got by with $n allocations"
+    test "$n" -gt 100
+}
+
 if TARN_FAIL_LUA_AT=1 "$TARN" -e '' 2>/dev/null; then
     skip "the end of Lua's memory" "built without --enable-paranoid"
 else
@@ -43,6 +64,7 @@ else
     check "a script whose memory ends" survives 2 101 /dev/null "$SCRATCH/work.lua"
     check "an error after the end of memory" survives 3 307 /dev/null -e \
         'x = pcall(error, "a")'
+    check "a session in which each allocation of tarn's fails" survives_each
     ended() { TARN_FAIL_LUA_AT=1500 "$TARN" -i --no-init <"$SCRATCH/typed" 2>&1 | grep -q 'not enough memory'; }
     check "a prompt that cannot start" ended
 fi
