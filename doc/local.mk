@@ -1,5 +1,5 @@
-## doc/: the man page, made from --help by the program itself, and later the book.
-## It is part of the release archive, so those who build from that need no help2man.
+## doc/: pages of man and the reference, made by the program itself, and later the book.
+## The pages are part of the release archive: those who build from that need no help2man.
 if WITH_MAN
 dist_man_MANS += doc/tarn.1
 endif
@@ -9,6 +9,21 @@ doc/tarn.1: src/repl/options.c configure.ac | tarn$(EXEEXT)
 	$(HELP2MAN) --no-info --name='Transformers are RNNs, at a Lua prompt' \
 		--output=$@.tmp ./tarn$(EXEEXT) && mv -f $@.tmp $@
 endif
-CLEANFILES += doc/tarn.1.tmp
-MAINTAINERCLEANFILES = doc/tarn.1
-EXTRA_DIST += doc/reading-order doc/house.md doc/topics.help
+
+## What help() says, as pages and as a chapter; tools/reference.lua knows how they look.
+reference = $(AM_V_GEN)$(MKDIR_P) doc && ./tarn$(EXEEXT) $(srcdir)/tools/reference.lua
+if WITH_LUA
+dist_man_MANS += doc/tarn-functions.7 doc/libtarn.3
+check_DATA = doc/reference.md
+doc/tarn-functions.7: $(help_sources) tools/reference.lua configure.ac | tarn$(EXEEXT)
+	$(reference) functions >$@.tmp && mv -f $@.tmp $@
+doc/libtarn.3: src/tarn.h tools/reference.lua configure.ac | tarn$(EXEEXT)
+	$(reference) library >$@.tmp && mv -f $@.tmp $@
+doc/reference.md: $(help_sources) tools/reference.lua tarn$(EXEEXT)
+	$(reference) markdown >$@.tmp && mv -f $@.tmp $@
+reference: doc/reference.md
+endif
+CLEANFILES += doc/tarn.1.tmp doc/tarn-functions.7.tmp doc/libtarn.3.tmp \
+	doc/reference.md doc/reference.md.tmp
+MAINTAINERCLEANFILES = doc/tarn.1 doc/tarn-functions.7 doc/libtarn.3
+EXTRA_DIST += doc/reading-order doc/house.md doc/topics.help tools/reference.lua

@@ -134,7 +134,9 @@ for name in next, real do at_start[name] = true end
 -- example:
 --   > answer = 42
 --   > who()
+--   ...
 --   answer  42
+--   ...
 -- see: show, help
 function tarn.who()
   local found, total = {}, 0

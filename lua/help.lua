@@ -22,6 +22,7 @@ local RECEIVERS = {st = "rnn", rnn = "rnn", kv = "kv", t = "tensor", tensor = "t
 -- ---- feature maps: entries made of what phis() tells -------------------------------------
 
 local maps = {}
+help.maps = maps
 for i, map in ipairs(tarn.phis()) do
   local key = "phi." .. map.name
   maps[i] = {
@@ -38,7 +39,7 @@ for i, map in ipairs(tarn.phis()) do
 end
 
 -- The example is what the map gives now: it can't be wrong.
-local function with_example(e)
+function help.with_example(e)
   if not e.example and e.key == "phi." .. e.name then
     e.example = ("> %s(tensor{-1, 0, 2})\n%s"):format(e.key,
       show.text(tarn.phi[e.name](tarn.tensor {-1, 0, 2})))
@@ -129,7 +130,7 @@ end
 
 local function tell(found)
   local lines = {}
-  entry.layout(lines, with_example(found[1]))
+  entry.layout(lines, help.with_example(found[1]))
   add_others(lines, found)
   say(lines)
 end

@@ -312,7 +312,7 @@ end
 -- math: eqs 3-20; each arrow says = (the same answer) or != (another model), as measured
 -- cost: less than half a minute
 -- errors: no digits, see mnist
--- example:
+-- example: slow
 --   > tour()
 --   ...
 -- see: mnist, equiv, sim, prefix, rnn

@@ -20,6 +20,7 @@
 #     Then a sentence. Then labels, of which several may share a line, two blanks between.
 #   - options: one a line, its name first; each {name=} of the call needs one.
 #   - example: what is typed after "> ", below it what the prompt answers, times as "-".
+#     It is run as a test. Behind the colon may stand tags of --doctest, such as slow.
 #   - note: is for what fits nowhere else. Lines that go on are indented.
 #   - A name in quotes is a topic: a sentence, about: and see:. So is a command of the
 #     prompt, such as :save. All others need every label but note, and options if any.
@@ -84,6 +85,10 @@ function read_line(line) {
 # The header: a comment is held until the declarations below it, or an empty line.
 function read_header(line) {
     if (line == "") { end_of_block(); return }
+    if (line ~ /^\/\* ---- [0-9]/) {
+        section = line
+        gsub(/^\/\* -* [0-9]*\. *| *-* \*\/$/, "", section)
+    }
     if (line ~ /^TARN_API/) { declaring = 1; declaration = "" }
     if (declaring) { read_declaration(line); return }
     if (line ~ /^\/\*/) { end_of_block(); begin_block(FILENAME ":" FNR); part = "sentence" }
@@ -142,6 +147,7 @@ function start_label(label, rest) {
         fields[label] = trim(rest)
     } else if (label == "example") {
         margin = -1
+        if (trim(rest) != "") fields["tags"] = trim(rest)
     } else {
         add_words(rest)
     }
@@ -225,7 +231,8 @@ function write_entry(name,   n, i, list, returns) {
     print "  {key = " quoted(name) ", place = " quoted(place) ","
     print "    signature = " quoted(signature) ", returns = " quoted(returns) ","
     print "    sentence = " quoted(sentence) ","
-    n = split(LABELS, list, "|")
+    if (form == "h") print "    section = " quoted(section) ","
+    n = split(LABELS "|tags", list, "|")
     for (i = 1; i <= n; i++)
         if (list[i] in fields) print "    " list[i] " = " quoted(fields[list[i]]) ","
     print "  },"
