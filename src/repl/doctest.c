@@ -7,6 +7,7 @@
 #include "repl/bind.h"
 #include "repl/capture.h"
 #include "repl/input.h"
+#include "repl/interrupt.h"
 #include "repl/report.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ static void close_box(struct sandbox *box)
     if (tarn_interrupted(box->session.ctx)) tarn_interrupt(box->outside->ctx);
     tarn_session_close(&box->session);
     tarn_capture_free(&box->capture);
-    tarn_session_catch_interrupts(box->outside, false);
+    tarn_interrupts_catch(box->outside, false);
 }
 
 static int sandbox_close(lua_State *L)
@@ -104,10 +105,10 @@ static const char *open_box(struct sandbox *box)
 {
     if (!tarn_session_open(&box->session, box->outside->invocation))
         return "no session for a file";
-    tarn_session_catch_interrupts(&box->session, false);
+    tarn_interrupts_catch(&box->session, false);
     if (!call_inside(box, load)) return strerror(errno);
     if (lua_gettop(box->session.L) > 0) return lua_tostring(box->session.L, -1);
-    tarn_session_watch(&box->session);
+    tarn_interrupts_watch(&box->session);
     return NULL;
 }
 
@@ -159,7 +160,7 @@ static int sandbox_run(lua_State *L)
         return luaL_error(L, "doctest: nothing to capture with: %s", strerror(errno));
     if (box->capture.overflowed) {
         tarn_clear_interrupt(box->session.ctx);
-        tarn_session_watch(&box->session);
+        tarn_interrupts_watch(&box->session);
     }
     if (tarn_interrupted(box->session.ctx)) {
         lua_pushliteral(L, "interrupted");

@@ -25,6 +25,7 @@ repl_sources += src/repl/embedded.h \
 	src/repl/env.h src/repl/env.c \
 	src/repl/history.h src/repl/history.c \
 	src/repl/input.h src/repl/input.c \
+	src/repl/interrupt.h src/repl/interrupt.c \
 	src/repl/keys.h src/repl/keys.c \
 	src/repl/options.h src/repl/options.c \
 	src/repl/repl.h src/repl/repl.c \

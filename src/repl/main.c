@@ -8,6 +8,7 @@
 #include "repl/repl.h"
 #include "repl/report.h"
 #include "repl/run.h"
+#include "repl/interrupt.h"
 #include "repl/session.h"
 #include "repl/terminal.h"
 #include <errno.h>
@@ -39,8 +40,8 @@ static bool run_all(struct tarn_session *session)
 
     tarn_session_load(session);
     tarn_run_set_arguments(session);
-    tarn_session_watch(session);
-    tarn_session_catch_interrupts(session, false);
+    tarn_interrupts_watch(session);
+    tarn_interrupts_catch(session, false);
     if (inv->doctest) return tarn_doctest(session);
     if (!tarn_run_actions(session)) return false;
     if (has_script && !tarn_run_script(session)) return false;

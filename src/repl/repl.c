@@ -14,6 +14,7 @@
 #include "core/context.h"
 #include "repl/edit.h"
 #include "repl/input.h"
+#include "repl/interrupt.h"
 #include "repl/report.h"
 #include "repl/run.h"
 #include <lauxlib.h>
@@ -168,7 +169,7 @@ static void handle_transcript(struct tarn_session *session, const char *text)
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, inputs, i);
         if (count > 1) echo(lua_tostring(L, -1));
-        tarn_session_watch(session);
+        tarn_interrupts_watch(session);
         if (!handle(session, true)) return;
     }
 }
@@ -196,14 +197,14 @@ static void greet(const struct tarn_session *session)
 
 bool tarn_repl(struct tarn_session *session)
 {
-    tarn_session_catch_interrupts(session, true);
+    tarn_interrupts_catch(session, true);
     if (session->invocation->init) tarn_run_startup(session);
     was_interrupted(session);
     greet(session);
     tarn_edit_open(session);
     for (;;) {
         lua_settop(session->L, 0);
-        tarn_session_watch(session);
+        tarn_interrupts_watch(session);
         const char *line = tarn_edit_line(session, PROMPT);
         if (session->out_of_time) break;
         if (was_interrupted(session)) continue;

@@ -4,21 +4,17 @@
 #include "repl/bind.h"
 #include "repl/embedded.h"
 #include "repl/env.h"
+#include "repl/interrupt.h"
 #include "repl/report.h"
 #include <lualib.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* The registry's key of what tarn's own Lua hands to the program. */
 #define HOST_FUNCTIONS "tarn.program"
-
-/* Instructions between two looks at the interrupt flag: some 10 microseconds. */
-enum { WATCH_PERIOD = 1000 };
 
 /* ---- Memory ---- */
 
@@ -61,72 +57,7 @@ static size_t planned_failure(void)
 #endif
 }
 
-/* ---- Interrupts ---- */
-
-/* Looks at the flag. Once it is set, every instruction is watched, so that also
- * `while true do pcall(f) end` ends: the loop's own next instruction raises. */
-static void watch(lua_State *L, lua_Debug *ar)
-{
-    (void)ar;
-    bool stop = tarn_interrupted(tarn_lua_context(L));
-    int period = stop ? 1 : WATCH_PERIOD;
-    if (lua_gethookcount(L) != period) lua_sethook(L, watch, LUA_MASKCOUNT, period);
-    if (!stop) return;
-    lua_pushliteral(L, "interrupted");
-    lua_error(L);
-}
-
-/* A signal handler has no argument to find the session by. */
-static struct tarn_session *volatile interrupted_session;
-
-/* Sets the flag, and lets the hook look at it at the next instruction: lua_sethook may be
- * called from a signal handler. */
-static void on_interrupt(int signal_number)
-{
-    (void)signal_number;
-    struct tarn_session *session = interrupted_session;
-    if (!session) return;
-    tarn_interrupt(session->ctx);
-    lua_sethook(session->L, watch, LUA_MASKCOUNT, 1);
-}
-
-void tarn_session_catch_interrupts(struct tarn_session *session, bool prompting)
-{
-    interrupted_session = session;
-    session->prompting = prompting;
-    /* Without SA_RESTART a blocking read returns, and the hook gets its turn. */
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigemptyset(&action.sa_mask);
-    if (!prompting) action.sa_flags = (int)SA_RESETHAND;
-    sigaction(SIGINT, &action, NULL);
-}
-
-void tarn_session_watch(struct tarn_session *session)
-{
-    lua_sethook(session->L, watch, LUA_MASKCOUNT, WATCH_PERIOD);
-}
-
 /* ---- Limits ---- */
-
-/* The processor time is used up: as ^C, but for good. Code that can't be stopped is ended by
- * the system a little later. */
-static void on_time_out(int signal_number)
-{
-    struct tarn_session *session = interrupted_session;
-    if (!session) return;
-    session->out_of_time = 1;
-    on_interrupt(signal_number);
-}
-
-static bool limit_time(uint64_t seconds)
-{
-    enum { GRACE = 2 };
-    struct rlimit limit = {.rlim_cur = seconds, .rlim_max = seconds + GRACE};
-    struct sigaction action = {.sa_handler = on_time_out};
-    sigemptyset(&action.sa_mask);
-    return seconds == 0 || (sigaction(SIGXCPU, &action, NULL) == 0 &&
-                            setrlimit(RLIMIT_CPU, &limit) == 0);
-}
 
 /* Puts the limits of the command line in force. */
 static bool confine(struct tarn_session *session)
@@ -139,7 +70,7 @@ static bool confine(struct tarn_session *session)
         return false;
     }
     session->ctx->write_below = session->write_below;
-    if (limit_time(inv->time)) return true;
+    if (tarn_interrupts_limit_time(inv->time)) return true;
     tarn_complain("--time=%llu: %s", (unsigned long long)inv->time, strerror(errno));
     return false;
 }
@@ -197,7 +128,7 @@ bool tarn_session_open(struct tarn_session *session, const struct tarn_invocatio
 
 void tarn_session_close(struct tarn_session *session)
 {
-    interrupted_session = NULL; /* from now on ^C finds nothing to stop */
+    tarn_interrupts_end();
 
     /* The state goes first: its tensors belong to the context. */
     if (session->L) lua_close(session->L);

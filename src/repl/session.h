@@ -4,10 +4,7 @@
  * libraries, the table `tarn`, tarn's own Lua (embedded in the program) and the user's
  * environment. Lua raises errors while this happens, so the second half of opening,
  * tarn_session_load, runs inside a protected call.
- *
- * ^C sets the context's interrupt flag, which stops C code of tarn at its next poll and
- * Lua code at its next hook. The flag stays until the prompt is back: code that catches
- * the error in a loop is stopped again at once. */
+ * What ^C does to it stands in interrupt.h. */
 #ifndef TARN_SESSION_H
 #define TARN_SESSION_H
 
@@ -45,12 +42,5 @@ void tarn_session_push(lua_State *L, const char *name);
 
 /* Makes the user's environment that of the chunk on top of the stack. */
 void tarn_session_adopt(lua_State *L);
-
-/* Lets ^C ask for a stop. At a prompt every press does; in a script the second one ends
- * the program, lest code that never polls could not be stopped. */
-void tarn_session_catch_interrupts(struct tarn_session *session, bool prompting);
-
-/* Watches Lua code for the request to stop, from now on and in coroutines made later. */
-void tarn_session_watch(struct tarn_session *session);
 
 #endif

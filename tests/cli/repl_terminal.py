@@ -152,6 +152,52 @@ def interrupt_many_times():
         assert t.leave() == 0
 
 
+STUCK = "('a'):rep(100000):find('.-.-b')"  # C code of Lua's that never looks at ^C
+
+
+def press_three_times(t, code):
+    t.type("print('st' .. 'uck'); " + code + "\r")
+    t.wait("\nstuck")
+    for _ in range(3):
+        time.sleep(0.1)
+        t.interrupt()
+    t.wait("Quit tarn?")
+
+
+@claim
+def third_interrupt_asks():
+    """the third ^C that nothing answers asks whether to quit, and quits only on a yes"""
+    file = os.path.join(os.environ["SCRATCH"], "third")
+    with Terminal(TARN_HISTORY=file) as t:
+        press_three_times(t, STUCK)
+        t.type("n\r")
+        time.sleep(0.1)
+        assert not t.gone()
+        for _ in range(3):
+            time.sleep(0.1)
+            t.interrupt()
+        t.wait("Quit tarn?")
+        t.type("y\r")
+        assert t.status() == 130
+    with Terminal() as t:
+        press_three_times(t, "('a'):rep(40000):find('.-b')")
+        t.type("no\r")
+        t.wait("interrupted")
+        t.wait("> ")
+        t.enter("6 * 7", "42")
+
+
+@claim
+def presses_at_the_prompt():
+    """any number of ^C at the prompt asks nothing and ends nothing"""
+    with Terminal() as t:
+        for _ in range(5):
+            time.sleep(0.1)
+            t.drop_line()
+        t.enter("6 * 7", "42")
+        assert "Quit" not in t.screen
+
+
 @claim
 def errors_keep_the_session():
     """an error is shown on one line, and the session goes on"""
