@@ -3,6 +3,7 @@
 local tarn = require "tarn"
 local host = require "tarn.host"
 local report = require "tarn.report"
+local options = require "tarn.options"
 local machine = require "tarn.machine"
 
 local bench = {}
@@ -56,25 +57,6 @@ local class = {
   end,
 }
 
--- What each option may be, at least.
-local least = {runs = 1, warmup = 0, flops = 0, bytes = 0}
-
-local function check(opt)
-  if type(opt) ~= "table" then error("bench: the options are not a table", 0) end
-  for name, value in pairs(opt) do
-    if not least[name] then
-      local meant = type(name) == "string" and host.nearest(name, least)
-      error(("bench: unknown option '%s'%s"):format(tostring(name), meant and
-        "; did you mean '" .. meant .. "'?" or
-        ", expected one of runs, warmup, flops, bytes"), 0)
-    end
-    if type(value) ~= "number" or not (value >= least[name]) then
-      error(("bench: %s is %s, expected a number, %d or more"):format(name, tostring(value),
-        least[name]), 0)
-    end
-  end
-end
-
 -- A rate out of what was given or else counted; none if there was nothing to count.
 local function per_second(given, counted, seconds)
   local amount = given or counted
@@ -97,9 +79,9 @@ end
 --   3
 -- see: time
 function tarn.bench(f, opt)
-  opt = opt or {}
   check_function("bench", f)
-  check(opt)
+  opt = options.check("bench", opt,
+    {runs = "count", warmup = "times", flops = "amount", bytes = "amount"})
   local seconds, runs = {}, opt.runs or 11
   for _ = 1, opt.warmup or 1 do f() end
   local flops, bytes = machine.work()

@@ -29,6 +29,8 @@ local kinds = {
   count = {"a whole number from 1 to 1000", function(x)
     return math.type(x) == "integer" and x >= 1 and x <= 1000
   end},
+  times = {"a whole number, 0 or more", function(x) return math.type(x) == "integer" and x >= 0 end},
+  amount = {"a number, 0 or more", function(x) return finite(x) and x >= 0 end},
   range = {"{low, high}, two finite numbers in this order", function(x)
     return type(x) == "table" and finite(x[1]) and finite(x[2]) and x[1] < x[2] and #x == 2
   end},
@@ -40,7 +42,7 @@ local function unknown(name, key, known)
   for option in pairs(known) do list[#list + 1] = option end
   table.sort(list)
   error(("%s: unknown option %s%s"):format(name, type(key) == "string" and "'" .. key .. "'" or
-    show.text(key), meant and ", did you mean '" .. meant .. "'?" or
+    show.text(key), meant and "; did you mean '" .. meant .. "'?" or
     ", expected one of " .. table.concat(list, ", ")), 0)
 end
 
@@ -48,13 +50,13 @@ end
 function options.check(name, opt, known)
   if opt == nil then return {} end
   if type(opt) ~= "table" then
-    error(("%s: the options are %s, expected a table"):format(name, show.text(opt)), 0)
+    error(("%s: the options are %s, expected a table"):format(name, (show.summary(opt))), 0)
   end
   for key, value in next, opt do
     if not known[key] then unknown(name, key, known) end
     local kind = kinds[known[key]]
     if not kind[2](value) then
-      error(("%s: %s is %s, expected %s"):format(name, key, show.text(value), kind[1]), 0)
+      error(("%s: %s is %s, expected %s"):format(name, key, (show.summary(value)), kind[1]), 0)
     end
   end
   return opt

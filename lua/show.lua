@@ -221,7 +221,7 @@ local function check_options(opt)
     if not known[name] then
       local meant = type(name) == "string" and host.nearest(name, known)
       error(("show: unknown option '%s'%s"):format(tostring(name),
-        meant and ", did you mean '" .. meant .. "'?" or ", expected digits or full"), 0)
+        meant and "; did you mean '" .. meant .. "'?" or ", expected digits or full"), 0)
     end
   end
   local digits = opt.digits

@@ -159,7 +159,7 @@ test("bench and time refuse what is no function, and options that are none", fun
     "end)", time)
   raises("bench: unknown option 'run'; did you mean 'runs'?", bench,
     print, {run = 3})
-  raises("bench: runs is 0, expected a number, 1 or more", bench, print, {runs = 0})
+  raises("bench: runs is 0, expected a whole number from 1 to 1000", bench, print, {runs = 0})
 end)
 
 tap.done()

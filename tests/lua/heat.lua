@@ -130,7 +130,7 @@ test("wrong calls say what was expected", function()
   raises("heat: t is [0, 3], it has no elements to show", heat, zeros(0, 3))
   raises("heat: t is \"a\", expected a tensor [rows, columns]", heat, "a")
   raises("heat: t is nil, expected a tensor [rows, columns]", heat)
-  raises("heat: unknown option 'rnage', did you mean 'range'?", heat, zeros(2), {rnage = 1})
+  raises("heat: unknown option 'rnage'; did you mean 'range'?", heat, zeros(2), {rnage = 1})
   raises("heat: unknown option 'x', expected one of file, height, log, range, title, width",
     heat, zeros(2), {x = 1})
   raises("heat: range begins at 0, expected more than 0 with log", heat, zeros(2),

@@ -92,7 +92,7 @@ test("wrong calls say what was expected", function()
   raises("hist: t is nil, expected a tensor or a list of numbers", hist)
   raises("hist: there are no numbers to draw: 0 numbers", hist, zeros(0))
   raises("hist: there are no numbers to draw: 0 numbers; left out: 1 NaN", hist, {0 / 0})
-  raises("hist: unknown option 'bin', did you mean 'bins'?", hist, {1}, {bin = 3})
+  raises("hist: unknown option 'bin'; did you mean 'bins'?", hist, {1}, {bin = 3})
   raises("hist: bins is 0, expected a whole number from 1 to 1000", hist, {1}, {bins = 0})
   raises("hist: range is {1, 1}, expected {low, high}, two finite numbers in this order",
     hist, {1}, {range = {1, 1}})

@@ -177,7 +177,7 @@ test("wrong calls say what was expected", function()
   raises("plot: x has 2 numbers, expected 3 to match y", plot, {1, 2}, {1, 2, 3})
   raises("plot: y[2] is \"a\", expected a number", plot, {1, "a"})
   raises("plot: y is [2, 2, 2], expected [n] or [s, n]", plot, zeros(2, 2, 2))
-  raises("plot: unknown option 'titel', did you mean 'title'?", plot, {1}, {titel = "a"})
+  raises("plot: unknown option 'titel'; did you mean 'title'?", plot, {1}, {titel = "a"})
   raises("plot: logx is 1, expected true or false", plot, {1}, {logx = 1})
   raises("plot: width is 0, expected a whole number from 1 to 1000", plot, {1}, {width = 0})
   raises("plot: xrange is {2, 1}, expected {low, high}, two finite numbers in this order",

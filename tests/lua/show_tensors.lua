@@ -126,7 +126,7 @@ test("show with full leaves nothing out", function()
 end)
 
 test("show refuses what it does not know", function()
-  tap.raises("show: unknown option 'digit', did you mean 'digits'?", show, 1, {digit = 2})
+  tap.raises("show: unknown option 'digit'; did you mean 'digits'?", show, 1, {digit = 2})
   tap.raises("show: unknown option 'x', expected digits or full", show, 1, {x = 2})
   tap.raises("show: digits is -1, expected a whole number from 0 to 17", show, 1, {digits = -1})
   tap.raises('show: digits is "a", expected a whole number from 0 to 17', show, 1, {digits = "a"})
