@@ -157,7 +157,7 @@ local function topics()
   for _, topic in ipairs(names.topics) do
     for _, entry in ipairs(topic) do
       found[#found + 1] = entry.name
-      found[#found + 1] = entry.signature:match("^%a+[.:][%w_]+")
+      found[#found + 1] = entry.key
     end
   end
   for name in next, tarn.phi do found[#found + 1] = "phi." .. name end

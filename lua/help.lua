@@ -60,6 +60,9 @@ local function kind_of(value)
   return meta and (meta == rnn_cell and "rnn" or meta == kv_cell and "kv") or nil
 end
 
+local library_names = {}
+for _, name in next, show.library do library_names[name] = true end
+
 -- ---- finding -----------------------------------------------------------------------------
 
 -- All entries: those of topics, feature maps, then functions of the library in C.
@@ -141,16 +144,26 @@ local function quoted(name)
     (#name > 40 and " .." or "")
 end
 
+local function say_text(text)
+  local lines = {}
+  entry.wrap(lines, text, "", "")
+  say(lines)
+end
+
+-- Says that a function is one of Lua's own.
+local function tell_library(name)
+  say_text(("%s is one of Lua's own functions: https://www.lua.org/manual/5.4/manual.html#pdf-%s")
+    :format(name, name))
+end
+
 -- Says that a text was not found, in the words of `what`; `name` is what it may have meant.
 local function not_found(what, text, name)
   local known = {}
   for _, e in ipairs(all) do known[e.key], known[e.name] = true, true end
   name = name or text
   local meant = #name > 2 and #name <= LONGEST and host.nearest(name, known)
-  local lines = {}
-  entry.wrap(lines, ("%s %s%s help() lists what there is, apropos(\"text\") looks into it.")
-    :format(what, quoted(text:match("^%s*(.-)%s*$")), meant and ": did you mean '" .. meant .. "'?" or "."), "", "")
-  say(lines)
+  say_text(("%s %s%s help() lists what there is, apropos(\"text\") looks into it."):format(what,
+    quoted(text:match("^%s*(.-)%s*$")), meant and ": did you mean '" .. meant .. "'?" or "."))
 end
 
 -- Adds the names of a topic.
@@ -177,6 +190,7 @@ function help.topic(text)
   if #text > LONGEST then return not_found("no help on", text) end
   local name = name_in(text)
   local found = find(name)
+  if #found == 0 and library_names[name] then return tell_library(name) end
   if #found == 0 then found = {find_sign(name)} end
   if #found == 0 then return not_found("no help on", text, name) end
   tell(found)
@@ -220,9 +234,8 @@ local function help_on(value)
   if kind then return tell_methods(kind) end
   local key = value ~= nil and key_of(value)
   if key then return help.topic(key) end
-  local lines = {}
-  entry.wrap(lines, ("no help on this %s; help() lists what there is"):format(type(value)), "", "")
-  say(lines)
+  if value ~= nil and show.library[value] then return tell_library(show.library[value]) end
+  say_text(("no help on this %s; help() lists what there is"):format(type(value)))
 end
 
 -- help: help() | help("name") | help(value)

@@ -40,6 +40,7 @@ end
 
 -- The names of Lua's own functions, "string.format".
 local library = {}
+show.library = library
 for module, members in pairs(package.loaded) do
   if type(members) == "table" and not module:find("^tarn") then
     for name, value in pairs(members) do

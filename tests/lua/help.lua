@@ -114,10 +114,16 @@ test("values: functions, methods, feature maps, tensors, cells, and what has no 
   shows("reshape", zeros(2))
   shows("an rnn cell", rnn {D = 1, M = 1})
   shows("a kv cache", kv {D = 1, M = 1})
-  for _, value in ipairs {3, true, {}, print, io.stdout, coroutine.create(print)} do
+  for _, value in ipairs {3, true, {}, function() end, io.stdout, coroutine.create(print)} do
     shows("no help on this " .. type(value), value)
   end
   shows("no help on this nil", nil)
+end)
+
+test("Lua's own functions: where to read about them", function()
+  shows("manual.html#pdf-string.format", "string.format")
+  shows("print is one of Lua's own", "print")
+  is(written(help, print), written(help, "print"))
 end)
 
 test("every feature map has an entry, with what it gives as an example", function()
