@@ -236,6 +236,14 @@ local function seconds_of(N, f)
   return tarn.bench(function() f(q, k, v) end, {runs = 7}).min
 end
 
+-- Both axes are logarithmic: a power of N is a straight line, its exponent the slope.
+local function draw_times(sizes, seconds)
+  if tarn.quiet_times then return end
+  say()
+  tarn.plot(sizes, seconds, {logx = true, logy = true, legend = {"sim", "assoc", "prefix"},
+    width = COLUMNS, height = 9, ylabel = "seconds", xlabel = "N"})
+end
+
 local function costs()
   heading("What it buys: time", "one head, one thread, float32, best of 7 runs")
   local one <close> = single_thread()
@@ -259,6 +267,7 @@ local function costs()
   lines[#lines + 1] = slopes
   verbatim(3, report.layout({">tokens N", ">sim", ">assoc", ">prefix"}, lines))
   prose(3, "p is the slope of log time over log N: 2 for all pairs, 1 for sums.")
+  draw_times(sizes, seconds)
 end
 
 local function best(list, first, last)

@@ -118,7 +118,8 @@ test("10^9 elements and the extremes of doubles", function()
 end)
 
 test("a digit of mnist goes straight in", function()
-  if not pcall(mnist, 1) then return tap.skip("the digits", "no zlib, or no digits") end
+  local ok, why = pcall(mnist, 1)
+  if not ok and why:find("without zlib", 1, true) then return tap.skip("the digits", why) end
   has(drawn("heat(mnist(1))"), "\n28│")
 end)
 

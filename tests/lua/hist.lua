@@ -32,10 +32,22 @@ test("edges are round numbers, and the largest number is in the last bin", funct
 ]])
 end)
 
-test("a number on an edge is in the bin that begins there", function()
-  local lines = drawn("hist({0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}, {bins=10})")
-  for i = 1, 9 do tap.is(lines[i]:match("%)  (%d)"), "1") end
-  tap.is(lines[10]:match("%]  (%d)"), "2")
+test("a number on an edge is in the bin that begins there, the double below it is not", function()
+  for _, range in ipairs {"-1, 1", "1, 1.1", "0.1, 0.7"} do
+    local lines = drawn(([[
+      local lo, hi = %s
+      local t = {}
+      for i = 1, 9 do
+        local edge = lo * (1 - i / 10) + hi * (i / 10)
+        t[2 * i - 1], t[2 * i] = edge, edge - math.abs(edge) * 2^-52
+        if edge == 0 then t[2 * i] = -5e-324 end
+      end
+      hist(t, {bins=10, range={lo, hi}})
+    ]]):format(range))
+    local counts = {}
+    for i = 1, 10 do counts[i] = lines[i]:match("[%])]%s+(%d+)") end
+    tap.is(table.concat(counts, " "), "1 2 2 2 2 2 2 2 2 1")
+  end
 end)
 
 test("bins and range: what is outside is counted", function()
