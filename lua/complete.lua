@@ -6,7 +6,7 @@
 -- list for this purpose, `__methods` and `__fields`.
 
 local tarn = require "tarn"
-local host = require "tarn.host"
+local commands = require "tarn.commands"
 local cursor = require "tarn.cursor"
 local names = require "tarn.names"
 local signatures = require "tarn.signatures"
@@ -18,8 +18,7 @@ local real = _G
 
 local MAX_DEPTH = 8 -- inheritance is followed so deep
 
--- The prompt's commands; true if a file's name follows.
-local commands = {bt = false, save = true}
+local takes_file = {save = true} -- of the prompt's commands
 
 -- ---- collecting ---------------------------------------------------------------------------
 
@@ -75,12 +74,23 @@ local function member(value, name)
   end
 end
 
+-- A value of each kind stands for all that calls would give.
+local stand_in = {tensor = tarn.zeros(0), cell = tarn.rnn {D = 1, M = 1}}
+
+local entry_of
+
 -- The value of an expression as cursor.lua reads it, up to its n-th step; nil if only
 -- running it would tell.
 local function value_of(public, expression, n)
   local value
-  if expression.text then value = "" end
-  if expression.root then value = member(real, expression.root) or public[expression.root] end
+  if expression.text then
+    value = ""
+  elseif expression.call then
+    local entry = entry_of(public, expression.call)
+    value = entry and stand_in[signatures.result(entry)]
+  elseif expression.root then
+    value = member(real, expression.root) or public[expression.root]
+  end
   for i = 1, n or #expression do
     if value == nil then return nil end
     value = member(value, expression[i][2])
@@ -88,7 +98,17 @@ local function value_of(public, expression, n)
   return value
 end
 
-local function is_known(expression) return expression.root or expression.text end
+-- The entry of help of what an expression calls, or nil, and the value if it is another.
+function entry_of(public, expression)
+  local last = expression[#expression]
+  if last and last[1] == ":" then
+    local kind = signatures.kind(value_of(public, expression, #expression - 1))
+    if kind then return signatures.of_method(kind, last[2]) end
+  end
+  local value = value_of(public, expression)
+  if value == nil then return nil end
+  return signatures.of_value(value), value
+end
 
 local function path_of(expression)
   local path = expression.root or ""
@@ -98,15 +118,20 @@ end
 
 -- How the expression is called, or nil.
 local function signature_of(public, expression)
-  local last = expression[#expression]
-  if last and last[1] == ":" then
-    local kind = signatures.kind(value_of(public, expression, #expression - 1))
-    if kind then return signatures.of_method(kind, last[2]) end
-  end
-  if not is_known(expression) then return last and signatures.of_method("tensor", last[2]) end
-  local value = value_of(public, expression)
-  if value == nil then return nil end
-  return signatures.of_value(path_of(expression), value)
+  local entry, value = entry_of(public, expression)
+  if entry then return signatures.text(entry) end
+  return type(value) == "function" and
+    signatures.of_parameters(path_of(expression), value) or nil
+end
+
+-- Whether a value that only running would tell may well be a tensor: functions in C that
+-- are not tarn's give none.
+local function may_be_tensor(public, expression)
+  if expression.root or expression.text or #expression > 0 then return false end
+  local entry, value
+  if expression.call then entry, value = entry_of(public, expression.call) end
+  return not entry and
+    (type(value) ~= "function" or signatures.of_parameters("", value) ~= nil)
 end
 
 -- ---- the places a word may stand in -------------------------------------------------------
@@ -125,10 +150,10 @@ end
 -- The names of the options that may stand in this bracket, or nil.
 local function options_of(public, bracket)
   local call, possible = options_call(bracket)
-  local signature = call and possible and signature_of(public, call)
-  if not signature then return nil end
-  if bracket.callee and not signature:find("^[%w_.]+{") then return nil end
-  return signatures.options(signature)
+  local entry = call and possible and entry_of(public, call)
+  if not entry then return nil end
+  if bracket.callee and not entry.signature:find("^[%w_.]+{") then return nil end
+  return signatures.options(entry.signature)
 end
 
 -- The words an open string may be as the value of an option, `by="` or `dtypes={"`.
@@ -151,14 +176,12 @@ local function module_names()
   return found
 end
 
--- What help knows: names, methods as t:name or st:name, feature maps.
+-- What help knows: every entry by its full name and by the name alone, and feature maps.
 local function topics()
   local found = {}
-  for _, topic in ipairs(names.topics) do
-    for _, entry in ipairs(topic) do
-      found[#found + 1] = entry.name
-      found[#found + 1] = entry.key
-    end
+  for key, entry in next, names.by_key do
+    found[#found + 1] = key
+    if entry.topic and not entry.topic.about then found[#found + 1] = entry.name end
   end
   for name in next, tarn.phi do found[#found + 1] = "phi." .. name end
   return found
@@ -172,10 +195,7 @@ local function argument_words(public, at)
   local last = call[#call]
   if last and last[1] == ":" then
     local kind = signatures.kind(value_of(public, call, #call - 1))
-    if kind == "tensor" or not is_known(call) then
-      return signatures.argument_words[last[2]]
-    end
-    return nil
+    return kind == "tensor" and signatures.argument_words[last[2]] or nil
   end
   local f = value_of(public, call)
   if f == nil then return nil end
@@ -233,16 +253,17 @@ end
 -- A member of an expression; of one that only running would tell, those of a tensor.
 local function complete_member(public, at)
   local found, add = collector(at.word)
+  local methods = at.separator == ":"
   local value = value_of(public, at.base)
+  local guess = value == nil and methods and may_be_tensor(public, at.base)
   if value ~= nil then
-    add_members(add, value, at.separator == ":")
-  elseif not is_known(at.base) and at.separator == ":" then
-    add_members(add, rawget(host.tensor_metatable, "__methods"), true)
+    add_members(add, value, methods)
+  elseif guess then
+    add_members(add, stand_in.tensor, true)
   end
   return answer(at, found, nil, function(name)
-    local whole = {root = at.base.root, text = at.base.text, table.unpack(at.base)}
-    whole[#whole + 1] = {at.separator, name}
-    return signature_of(public, whole)
+    if guess then return signatures.text(signatures.of_method("tensor", name)) end
+    return signature_of(public, cursor.extended(at.base, at.separator, name))
   end)
 end
 
@@ -277,12 +298,12 @@ local function complete_other(text)
   local at = {word = rest}
   if sign == "?" then return complete_words(at, topics()) end
   local command, argument = rest:match("^(%S+)%s+(.*)$")
-  if sign == "!" or command and commands[command] then
+  if sign == "!" or takes_file[command] then
     local word = (argument or rest):match("%S*$")
     return {word = word, names = {}, append = "", files = true}
   end
   local found, add = collector(command and "\0" or rest)
-  for name in next, commands do add(name) end
+  add_words(add, commands.names)
   return answer(at, found, " ")
 end
 

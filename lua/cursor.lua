@@ -9,9 +9,10 @@
 --   bracket   the innermost open one, or nil
 --   callee    in a string without brackets, as in require "name: what is called with it
 --
--- An expression is {root = name} or {text = true}, a string, or {} (who knows), with the
--- steps {separator, key} that follow. A bracket is {sign, callee, commas, key, given,
--- outer}: `key` is the field that is being given its value, `given` those that were named.
+-- An expression is {root = name}, {text = true} (a string), {call = expression}, or {} (who
+-- knows), with the steps {separator, key} that follow. A bracket is {sign, callee, commas,
+-- key, given, outer}: `key` is the field that is being given its value, `given` those that
+-- were named.
 
 local cursor = {}
 
@@ -39,7 +40,7 @@ local function close(state)
   local bracket = state.bracket
   if not bracket then return end
   local plain = not bracket.callee and not bracket.mixed and bracket.sign == "("
-  state.expression = plain and state.expression or {}
+  state.expression = plain and state.expression or {call = bracket.callee}
   state.separator, state.bracket = nil, bracket.outer
 end
 
@@ -57,10 +58,12 @@ local function take_operator(state, sign)
 end
 
 local function extended(expression, separator, key)
-  local longer = {root = expression.root, text = expression.text, table.unpack(expression)}
+  local longer = {root = expression.root, text = expression.text, call = expression.call,
+    table.unpack(expression)}
   longer[#longer + 1] = {separator, key}
   return longer
 end
+cursor.extended = extended
 
 local function take_name(state, name)
   if state.separator then
@@ -76,7 +79,7 @@ end
 
 -- A string after an expression is the argument of a call.
 local function take_string(state)
-  state.expression = state.expression and {} or {text = true}
+  state.expression = state.expression and {call = state.expression} or {text = true}
   state.separator = nil
 end
 

@@ -55,7 +55,7 @@ signatures.argument_words = {
   to = {"float32", "float64", table.unpack(devices)},
 }
 
--- ---- finding a signature ------------------------------------------------------------------
+-- ---- finding the entry of what is called ----------------------------------------------------
 
 -- What kind of tarn's own values a userdata is: "tensor", "cell" or nil.
 function signatures.kind(value)
@@ -65,42 +65,48 @@ function signatures.kind(value)
   return meta and rawget(meta, "__methods") and "cell" or nil
 end
 
--- The signature of a method. Some have the same name with tensors and with cells, and are
--- called alike.
+-- The entry of a method of that kind of value.
 function signatures.of_method(kind, name)
-  local other
-  for _, topic in ipairs(names.topics) do
-    for _, entry in ipairs(topic) do
-      if topic.method and entry.name == name and entry.signature:find(":", 1, true) then
-        if (topic.cell and "cell" or "tensor") == kind then return entry.signature end
-        other = entry.signature
-      end
-    end
-  end
-  return other
+  return names.by_key[(kind == "cell" and "st:" or "t:") .. name]
 end
 
--- A function of the user's, by the names of its parameters.
-local function of_parameters(name, f)
+-- The entry of a value of tarn's, or nil.
+function signatures.of_value(value)
+  for name, entry in next, names.by_name do
+    local own = rawget(tarn, name)
+    if own ~= nil and rawequal(own, value) then return entry end
+  end
+  for name, map in next, tarn.phi do
+    if rawequal(map, value) then
+      return {signature = "phi." .. name .. "(t)", returns = "tensor"}
+    end
+  end
+  if rawequal(rawget(tarn.rnn, "load"), value) then return names.by_key["rnn.load"] end
+end
+
+-- The kind of value that a call of the entry gives first, if it is one of tarn's.
+function signatures.result(entry)
+  local gives = entry.returns or ""
+  if gives:find("tensor") or gives:find("^out") then return "tensor" end
+  return gives:find("^st") and "cell" or nil
+end
+
+-- ---- writing one --------------------------------------------------------------------------
+
+function signatures.text(entry)
+  local gives = entry.returns and entry.returns ~= "" and " -> " .. entry.returns or ""
+  return entry.signature .. gives
+end
+
+-- A function of the user's that is called by the path `name`, by its parameters; nil for
+-- one in C.
+function signatures.of_parameters(name, f)
   local info = getinfo(f, "Su")
   if info.what == "C" then return nil end
   local parameters = {}
   for i = 1, info.nparams do parameters[i] = getlocal(f, i) end
   if info.isvararg then parameters[#parameters + 1] = "..." end
   return name .. "(" .. table.concat(parameters, ", ") .. ")"
-end
-
--- The signature of a value that is called by the path `name`, or nil.
-function signatures.of_value(name, value)
-  for _, entry in pairs(names.by_name) do
-    local own = rawget(tarn, entry.name)
-    if own ~= nil and rawequal(own, value) then return entry.signature end
-  end
-  for map, f in next, tarn.phi do
-    if rawequal(f, value) then return "phi." .. map .. "(t)" end
-  end
-  if rawequal(rawget(tarn.rnn, "load"), value) then return names.by_name.load.signature end
-  return type(value) == "function" and of_parameters(name, value) or nil
 end
 
 return signatures

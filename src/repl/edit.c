@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* ---- Without Readline ---- */
@@ -28,10 +29,13 @@ static const char *plain_line(struct tarn_session *session, const char *prompt)
     session->line = NULL;
     fputs(prompt, stdout);
     fflush(stdout);
+    clearerr(stdin); /* ^D ends one input, and so does ^C: also one of io.read */
     ssize_t length = getline(&session->line, &capacity, stdin);
     if (length < 0) {
-        if (tarn_interrupted(session->ctx)) putchar('\n');
-        clearerr(stdin); /* ^D ends one input, and so does ^C */
+        if (tarn_interrupted(session->ctx)) {
+            putchar('\n');
+            tcflush(STDIN_FILENO, TCIFLUSH); /* the beginning of a line */
+        }
         return NULL;
     }
     if (length > 0 && session->line[length - 1] == '\n')

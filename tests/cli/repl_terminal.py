@@ -63,11 +63,11 @@ def notes_lost_locals():
         t.enter("local a = 1", "note: local a ends with this input")
         t.enter("local b = 1")
         t.enter("a", "undefined variable 'a'")
-        assert t.screen.count("note:") == 1
+        assert t.screen.count("note: local") == 1
     with Terminal() as t:
         t.enter("do local c = 1 end")
         t.enter("f = function() local d = 2 return d end")
-        assert "note:" not in t.screen
+        assert "note: local" not in t.screen
 
 
 @claim
