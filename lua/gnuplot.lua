@@ -28,7 +28,7 @@ end
 -- Text in double quotes, by number where it is no letter, digit or blank: so no character
 -- is there that gnuplot could take for its own.
 function gnuplot.quote(text)
-  text = text:gsub("%c", " "):gsub("[^%w \128-\255]", function(c)
+  text = text:gsub("[^%w \128-\255]", function(c)
     return ("\\%03o"):format(c:byte())
   end)
   return '"' .. text .. '"'

@@ -22,7 +22,7 @@ local options = require "tarn.options"
 local show = require "tarn.show"
 
 local known = {title = "text", range = "range", log = "flag", width = "count", height = "count",
-  file = "text"}
+  file = "path"}
 
 local MOST_LINES, MOST_IN_FILE = 40, 500
 local FEW = 10 -- rows or columns that all have their numbers in a file

@@ -14,7 +14,7 @@ local options = require "tarn.options"
 local show = require "tarn.show"
 
 local known = {title = "text", bins = "count", log = "flag", range = "range", width = "count",
-  file = "text"}
+  file = "path"}
 
 local PIECE = 65536 -- elements that are in Lua at a time
 local LEAST_BAR = 8

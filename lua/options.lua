@@ -2,7 +2,8 @@
 --
 --   options.check("hist", opt, {bins = "count", title = "text"})
 --
--- refuses unknown names, with a suggestion, and values of another kind.
+-- refuses unknown names, with a suggestion, and values of another kind. What becomes a line
+-- of a picture has no line ends or other control characters afterwards.
 
 local host = require "tarn.host"
 local show = require "tarn.show"
@@ -21,10 +22,19 @@ local function is_list_of_texts(x)
   return true
 end
 
--- Each kind: the words that a message has for it, and its test.
+local function one_line(text) return (text:gsub("%c", " ")) end
+
+local function one_line_each(list)
+  local clean = {}
+  for i, text in ipairs(list) do clean[i] = one_line(text) end
+  return clean
+end
+
+-- Each kind: the words that a message has for it, its test, and what cleans it.
 local kinds = {
-  text = {"a string", is_text},
-  texts = {"a list of strings", is_list_of_texts},
+  path = {"a string", is_text},
+  text = {"a string", is_text, one_line},
+  texts = {"a list of strings", is_list_of_texts, one_line_each},
   flag = {"true or false", function(x) return type(x) == "boolean" end},
   count = {"a whole number from 1 to 1000", function(x)
     return math.type(x) == "integer" and x >= 1 and x <= 1000
@@ -46,9 +56,10 @@ local function unknown(name, key, known)
     ", expected one of " .. table.concat(list, ", ")), 0)
 end
 
--- Gives the options, an empty table for none.
+-- Gives the options in a table of their own.
 function options.check(name, opt, known)
-  if opt == nil then return {} end
+  local clean = {}
+  if opt == nil then return clean end
   if type(opt) ~= "table" then
     error(("%s: the options are %s, expected a table"):format(name, (show.summary(opt))), 0)
   end
@@ -58,8 +69,10 @@ function options.check(name, opt, known)
     if not kind[2](value) then
       error(("%s: %s is %s, expected %s"):format(name, key, (show.summary(value)), kind[1]), 0)
     end
+    clean[key] = value
+    if kind[3] then clean[key] = kind[3](value) end
   end
-  return opt
+  return clean
 end
 
 return options

@@ -2,12 +2,14 @@
 --
 -- Lines are Braille dots; with several series each has its letter, which stands on its line
 -- here and there and in the legend, so no colour is needed. Where there is no UTF-8 the
--- whole line is made of that letter. See series.lua for the arguments.
+-- whole line is made of that letter. The arguments become series (series.lua), the series
+-- curves (curves.lua) on a canvas (canvas.lua), between axes (axes.lua).
 
 local tarn = require "tarn"
 local host = require "tarn.host"
 local axes = require "tarn.axes"
 local canvas = require "tarn.canvas"
+local curves = require "tarn.curves"
 local gnuplot = require "tarn.gnuplot"
 local options = require "tarn.options"
 local series = require "tarn.series"
@@ -15,15 +17,12 @@ local series = require "tarn.series"
 local known = {
   title = "text", xlabel = "text", ylabel = "text", legend = "texts", logx = "flag",
   logy = "flag", lines = "flag", width = "count", height = "count", xrange = "range",
-  yrange = "range", file = "text",
+  yrange = "range", file = "path",
 }
 
-local FEW = 50 -- points that are large
 local LEAST_COLUMNS, LEAST_ROWS, MOST_ROWS = 10, 6, 16
-local FAR = 1e4 -- pictures away: what is further out is drawn from there
 
-local frame = host.utf8 and {side = "│", tick = "┤", corner = "└", bottom = "─", under = "┬",
-  point = "•"} or
+local frame = host.utf8 and {side = "│", tick = "┤", corner = "└", bottom = "─", under = "┬"} or
   {side = "|", tick = "+", corner = "+", bottom = "-", under = "+"}
 
 local function text_width(text) return utf8.len(text) or #text end
@@ -63,117 +62,6 @@ local function choose_range(list, field, opt)
   return axes.widen(lo, hi)
 end
 
--- ---- lines ----------------------------------------------------------------------------
-
--- Cuts the line from (x1, y1) to (x2, y2) at the unit square; nothing if it misses it.
-local function clip(x1, y1, x2, y2)
-  local from, to = 0, 1
-  local dx, dy = x2 - x1, y2 - y1
-  for _, edge in ipairs {{-dx, x1}, {dx, 1 - x1}, {-dy, y1}, {dy, 1 - y1}} do
-    local slope, room = edge[1], edge[2]
-    if slope == 0 and room < 0 then return end
-    if slope < 0 then from = math.max(from, room / slope) end
-    if slope > 0 then to = math.min(to, room / slope) end
-  end
-  if from > to then return end
-  return x1 + from * dx, y1 + from * dy, x1 + to * dx, y1 + to * dy
-end
-
--- A point of a series from 0 to 1 in both directions; nothing for one that is left out.
-local function place(picture, one, i)
-  if not one.y[i] then return end
-  local x, y = picture.x.place(one.x[i]), picture.y.place(one.y[i])
-  return math.max(-FAR, math.min(x, FAR)), math.max(-FAR, math.min(y, FAR))
-end
-
-local function to_dots(c, x, y)
-  return 1 + math.floor(x * (c.dots_x - 1) + 0.5), c.dots_y - math.floor(y * (c.dots_y - 1) + 0.5)
-end
-
-local function draw_lines(picture, one, number)
-  local c = picture.canvas
-  local x1, y1
-  for i = 1, #one.y do
-    local x2, y2 = place(picture, one, i)
-    local a, b, d, e
-    if x2 then a, b, d, e = clip(x1 or x2, y1 or y2, x2, y2) end
-    if a then
-      a, b = to_dots(c, a, b)
-      d, e = to_dots(c, d, e)
-      c:line(a, b, d, e, number)
-    end
-    x1, y1 = x2, y2
-  end
-end
-
--- Calls f(x, y, i) for each point in the picture, with its dot.
-local function each_dot(picture, one, f)
-  for i = 1, #one.y do
-    local x, y = place(picture, one, i)
-    if x and clip(x, y, x, y) then
-      x, y = to_dots(picture.canvas, x, y)
-      f(x, y, i)
-    end
-  end
-end
-
--- The same with the column and row of its cell.
-local function each_cell(picture, one, f)
-  each_dot(picture, one, function(x, y, i)
-    local column, row = picture.canvas:cell_of(x, y)
-    f(column, row, i)
-  end)
-end
-
--- Draws points alone: letters, or for a single series dots, large ones if they are few.
-local function draw_points(picture, one, number, several)
-  local c = picture.canvas
-  local mark = (several or not host.utf8) and canvas.letter(number) or
-    #one.y <= FEW and frame.point
-  each_dot(picture, one, function(x, y)
-    if not mark then return c:dot(x, y, number) end
-    local column, row = c:cell_of(x, y)
-    c:put(column, row, mark, number)
-  end)
-end
-
--- Marks points that have no neighbour to draw a line to.
-local function mark_lonely(picture, one, number)
-  if not host.utf8 then return end
-  each_cell(picture, one, function(column, row, i)
-    if not one.y[i - 1] and not one.y[i + 1] then
-      picture.canvas:put(column, row, frame.point, number)
-    end
-  end)
-end
-
--- Puts the letters of series on their lines: on each point if there are few, otherwise on
--- some, at other columns than the letters of the others.
-local function put_letters(picture, list)
-  local c = picture.canvas
-  local gap = math.max(2 * #list, c.columns // 5)
-  for number, one in ipairs(list) do
-    local due = #one.y <= c.columns // 6 and 0 or (number - 1) * gap // #list + gap // 2
-    each_cell(picture, one, function(column, row)
-      if column < due then return end
-      c:put(column, row, canvas.letter(number), number)
-      while due > 0 and due <= column do due = due + gap end
-    end)
-  end
-end
-
-local function draw(picture, list, opt)
-  for number, one in ipairs(list) do
-    if opt.lines == false then
-      draw_points(picture, one, number, #list > 1)
-    else
-      draw_lines(picture, one, number)
-      mark_lonely(picture, one, number)
-    end
-  end
-  if #list > 1 and opt.lines ~= false and host.utf8 then put_letters(picture, list) end
-end
-
 -- ---- the frame ------------------------------------------------------------------------
 
 -- The labels of the y axis by row, and how wide they are.
@@ -208,10 +96,13 @@ local function centred(text, margin, columns)
 end
 
 -- The labels of the series behind their letters, in lines of the window.
-local function legend(list, lines, columns)
-  local line = ""
+local function legend(list, lines, columns, shared)
+  local line, entries = "", {}
   for number, one in ipairs(list) do
-    local entry = canvas.letter(number) .. " " .. (one.label or "series " .. number)
+    entries[number] = canvas.letter(number) .. " " .. (one.label or "series " .. number)
+  end
+  if shared then entries[#entries + 1] = canvas.SHARED .. " several" end
+  for _, entry in ipairs(entries) do
     if line ~= "" and text_width(line) + 3 + text_width(entry) > columns then
       lines[#lines + 1], line = line, ""
     end
@@ -233,7 +124,7 @@ local function layout(list, opt)
   picture.columns = math.max(LEAST_COLUMNS, columns - picture.margin - 1)
   picture.x = axes.new(x_lo, x_hi, {log = opt.logx, count = math.max(2, picture.columns // 10),
     whole = list[1].counted})
-  picture.canvas = canvas.new(picture.columns, rows)
+  picture.canvas = canvas.new(picture.columns, rows, #list > 1)
   return picture
 end
 
@@ -241,7 +132,7 @@ end
 local function render(list, opt)
   local picture = layout(list, opt)
   local lines, margin, columns = {}, picture.margin, picture.columns
-  draw(picture, list, opt)
+  curves.draw(picture, list, opt)
   if opt.title then lines[1] = centred(opt.title, margin + 1, columns) end
   if opt.ylabel then lines[#lines + 1] = opt.ylabel end
   for row, line in ipairs(picture.canvas:lines()) do
@@ -251,7 +142,7 @@ local function render(list, opt)
   end
   lines[#lines + 1], lines[#lines + 2] = x_lines(picture.x, columns, margin)
   if opt.xlabel then lines[#lines + 1] = centred(opt.xlabel, margin + 1, columns) end
-  if #list > 1 or list[1].label then legend(list, lines, picture.total) end
+  if #list > 1 or list[1].label then legend(list, lines, picture.total, picture.canvas.shared) end
   return lines
 end
 
@@ -280,7 +171,7 @@ local function write_file(list, opt)
     add_data(lines, one, number)
     local label = one.label or #list > 1 and "series " .. number
     local style = opt.lines == false and "points" or
-      (#one.y <= FEW and "linespoints pointsize 0.5" or "lines") .. " linewidth 2 dashtype " .. number
+      (#one.y <= curves.FEW and "linespoints pointsize 0.5" or "lines") .. " linewidth 2 dashtype " .. number
     parts[number] = ("$series%d using 1:2 with %s %s"):format(number, style,
       label and "title " .. gnuplot.quote(label) or "notitle")
   end
@@ -345,10 +236,10 @@ end
 --   10┤                  ⢀⣀⡠⠤⠒⠒a⠁         ⢀b
 --     │           ⢀a⠤⠤⠒⠊⠉⠁    ⣀b⣀⡠⠤⠤⠔⠒⠒⠊⠉⠉⠁
 --     │     ⢀⣀⠤⠔⠒⠉⣁b⣀⠤⠤⠤⠒⠒⠒⠉⠉⠉
---    1┤b⣤⠴⠶⠭⠓⠒⠒⠉⠉⠉
+--    1┤&⣤⠴⠶⠭⠓⠒⠒⠉⠉⠉
 --     └────────────┬───────────┬───────────┬
 --                 500         1000      2000
---   a sim   b assoc
+--   a sim   b assoc   & several
 -- see: hist, heat, bench
 function tarn.plot(...)
   local x, y, opt = series.arguments(...)

@@ -6,9 +6,9 @@
 --   plot(f)                            a function of a number, from xrange
 --
 -- Each becomes {x = {..}, y = {..}, label =, left =}: finite numbers, or false in y where
--- the line breaks; `left` counts what was left out, by its kind; `counted` says that x is 1,
--- 2, 3, ... Without x, a long tensor
--- is read in pieces, and each of them gives its smallest and its largest number.
+-- the line breaks; `left` counts what was left out, by its kind; `counted` says that x is
+-- 1, 2, 3, ... Without x, a long tensor is read in pieces, of which each gives its smallest
+-- and its largest number.
 
 local tarn = require "tarn"
 local show = require "tarn.show"
@@ -164,7 +164,7 @@ local function add_described(list, x, entry, opt)
   end
   local before = #list
   add_values(list, entry.x or x, entry.y, opt, "y")
-  if entry.label and #list == before + 1 then list[#list].label = entry.label end
+  if entry.label and #list == before + 1 then list[#list].label = entry.label:gsub("%c", " ") end
 end
 
 -- Adds what one argument holds: numbers, a described series, or a list of such.

@@ -16,13 +16,13 @@ test("a list of numbers is a line over 1, 2, 3, ...", function()
 ]])
 end)
 
-test("without UTF-8 the line is made of letters", function()
+test("without UTF-8 the line is made of asterisks", function()
   is(ascii("plot({1, 4, 9, 16}, {height=5})", 40), [[
-15+                                  aaa
-  |                            aaaaaa
-10+                   aaaaaaaaa
- 5+       aaaaaaaaaaaa
-  |aaaaaaa
+15+                                  ***
+  |                            ******
+10+                   *********
+ 5+       ************
+  |*******
   ++-----------+-----------+-----------+
    1           2           3           4
 ]])
@@ -43,11 +43,11 @@ ms
 10┤                  ⢀⣀⡠⠤⠒⠒a⠁         ⢀b
   │           ⢀a⠤⠤⠒⠊⠉⠁    ⣀b⣀⡠⠤⠤⠔⠒⠒⠊⠉⠉⠁
   │     ⢀⣀⠤⠔⠒⠉⣁b⣀⠤⠤⠤⠒⠒⠒⠉⠉⠉
- 1┤b⣤⠴⠶⠭⠓⠒⠒⠉⠉⠉
+ 1┤&⣤⠴⠶⠭⠓⠒⠒⠉⠉⠉
   └────────────┬───────────┬───────────┬
               500         1000      2000
                      N
-a sim   b assoc
+a sim   b assoc   & several
 ]])
 end)
 
@@ -59,12 +59,25 @@ ms
   |                            aaaaaa
 10+                   aaaaaaaaa   bbbbbb
   |          aaaaaaaaabbbbbbbbbbbb
-  |    aaabbbbbbbbbbbb
- 1+bbbbbbb
+  |    aaa&&&bbbbbbbbb
+ 1+&&&&bbb
   +------------+-----------+-----------+
               500         1000      2000
                      N
-a sim   b assoc
+a sim   b assoc   & several
+]])
+end)
+
+test("where series are the same, that is seen", function()
+  local code = "plot({{1, 2, 3}, {1, 2, 3}, {1, 2, 1}}, {height=3})"
+  is(drawn(code, 40), [[
+3┤                         ⣀⣀⣀⡠⠤⠤⠤⠒⠒⠒⠒⠉&
+2┤           ⢀⣀⣀⡠⠤⠤⠔⠒&⠒⠭⠭⠭⣉⣀⣀
+1┤&⣀⠤⠤⠤⠒⠒⠒⠉⠉⠉⠁               ⠉⠉⠉⠒⠒⠒⠤⠤⠤⣀c
+ └┬──────────────────┬─────────────────┬
+  1                  2                 3
+a series 1   b series 2   c series 3
+& several
 ]])
 end)
 
@@ -166,6 +179,13 @@ test("series may bring x, y and label of their own", function()
   has(drawn("plot({{x={1, 2}, y={1, 2}, label='up'}, {y={2, 1}}})"), "a up   b series 2")
   raises("plot: a series has \"z\", expected x, y and label", plot, {{y = {1}, z = 2}})
   raises("plot: label is 7, expected a string", plot, {{y = {1}, label = 7}})
+end)
+
+test("a line end in a text is a blank", function()
+  local lines = drawn("plot({{y={1, 2}, label='a\\nb'}}, {title='c\\td', height=2})", 40)
+  has(lines, "c d")
+  has(lines, "\na a b")
+  has(drawn("plot({1, 2}, {legend={'a\\nb'}})", 40), "\na a b")
 end)
 
 test("wrong calls say what was expected", function()
