@@ -79,9 +79,15 @@ local function add_options(lines, text)
   lines[from] = first .. lines[from]:sub(#rest + 1)
 end
 
--- What the terminal can't show becomes a question mark.
+-- What stands for the signs of pictures where the terminal has ASCII alone.
+local ascii = setmetatable({
+  ["│"] = "|", ["┤"] = "+", ["└"] = "+", ["─"] = "-", ["┬"] = "+",
+  ["░"] = ".", ["▒"] = ":", ["▓"] = "#", ["█"] = "@",
+}, {__index = function() return "*" end})
+
 local function showable(text)
-  return host.utf8 and text or (text:gsub("[\xC2-\xF4][\x80-\xBF]*", "?"))
+  if host.utf8 then return text end
+  return (text:gsub("[\xC2-\xF4][\x80-\xBF]*", function(sign) return ascii[sign] end))
 end
 
 local function add_example(lines, text)

@@ -71,6 +71,14 @@ all_there() {
 }
 check "the reference has every name of Lua and every function in C" all_there
 
+ascii() {
+    LC_ALL=C "$TARN" -e 'for _, topic in ipairs(require "tarn.names".topics) do
+        for _, e in ipairs(topic) do help(e.key) end end' >"$SCRATCH/ascii" &&
+        test "$(wc -l <"$SCRATCH/ascii")" -gt 1000 &&
+        ! LC_ALL=C grep -n "[^ -~]" "$SCRATCH/ascii" | grep -v "$(printf '\t')"
+}
+check "in the C locale all entries are ASCII" ascii
+
 # The pages are in the build folder, or in the source of a release.
 page() { test -f "$builddir/doc/$1" && echo "$builddir/doc/$1" || echo "$srcdir/doc/$1"; }
 clean() {

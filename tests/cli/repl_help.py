@@ -9,8 +9,8 @@ def fake_pager():
     """A pager that says when it begins, keeps what it gets, and waits for a line."""
     path = os.path.join(os.environ["SCRATCH"], "pager")
     with open(path, "w") as file:
-        file.write('#!/bin/sh\ncat >"$HOME/paged"\necho PAGER BEGINS\n'
-                   'trap "echo PAGER STOPS; exit 1" INT\nread line </dev/tty\n')
+        file.write('#!/bin/sh\ntrap "echo PAGER STOPS; exit 1" INT\ncat >"$HOME/paged"\n'
+                   'echo PAGER BEGINS\nread line </dev/tty\n')
     os.chmod(path, 0o755)
     return path
 

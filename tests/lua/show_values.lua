@@ -98,6 +98,19 @@ test("functions are named", function()
   looks(coroutine.create(function() end), "coroutine (suspended)")
 end)
 
+test("a variable that takes the name of one of Lua's modules harms nothing but itself", function()
+  local own, shown, helped = table, written(show, {1, 2}), written(help, "sim")
+  table = 5
+  local ok, again = pcall(written, show, {1, 2})
+  table = own
+  assert(ok, again)
+  string = "text"
+  local once_more = written(help, "sim")
+  string = getmetatable("").__index
+  is(once_more, helped)
+  is(again, shown)
+end)
+
 who_number, who_tensor, who_text = nil, nil, nil
 test("who lists variables with the bytes of tensors", function()
   assert(written(who):find("no variables of your own yet", 1, true))
