@@ -8,6 +8,7 @@
 local tarn = require "tarn"
 local commands = require "tarn.commands"
 local cursor = require "tarn.cursor"
+local texts = require "tarn.entry"
 local names = require "tarn.names"
 local signatures = require "tarn.signatures"
 
@@ -119,7 +120,7 @@ end
 -- How the expression is called, or nil.
 local function signature_of(public, expression)
   local entry, value = entry_of(public, expression)
-  if entry then return signatures.text(entry) end
+  if entry then return texts.call(entry) end
   return type(value) == "function" and
     signatures.of_parameters(path_of(expression), value) or nil
 end
@@ -262,7 +263,7 @@ local function complete_member(public, at)
     add_members(add, stand_in.tensor, true)
   end
   return answer(at, found, nil, function(name)
-    if guess then return signatures.text(signatures.of_method("tensor", name)) end
+    if guess then return texts.call(signatures.of_method("tensor", name)) end
     return signature_of(public, cursor.extended(at.base, at.separator, name))
   end)
 end
@@ -325,6 +326,11 @@ local function complete(public, line, point)
     else
       result = complete_code(public, at)
     end
+  end
+  if result.note then
+    local lines = {}
+    texts.wrap(lines, result.note, "", "      ")
+    result.note = table.concat(lines, "\n")
   end
   if result.append ~= "" and line:sub(point + 1, point + 1) == result.append then
     result.append = ""

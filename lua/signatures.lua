@@ -91,13 +91,6 @@ function signatures.result(entry)
   return gives:find("^st") and "cell" or nil
 end
 
--- ---- writing one --------------------------------------------------------------------------
-
-function signatures.text(entry)
-  local gives = entry.returns and entry.returns ~= "" and " -> " .. entry.returns or ""
-  return entry.signature .. gives
-end
-
 -- A function of the user's that is called by the path `name`, by its parameters; nil for
 -- one in C.
 function signatures.of_parameters(name, f)

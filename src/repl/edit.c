@@ -63,7 +63,9 @@ static int key_for_interrupt(void)
                            RL_STATE_NUMERICARG | RL_STATE_MULTIKEY | RL_STATE_METANEXT |
                            RL_STATE_VIMOTION | RL_STATE_CHARSEARCH);
     int parity = busy ? 0 : 1;
-    return keys_made_up++ % 2 == parity ? ABORT_CHAR : NEWLINE;
+    if (keys_made_up++ % 2 != parity) return NEWLINE;
+    /* Readline's questions about long lists take a no, and lose memory when aborted. */
+    return RL_ISSTATE(RL_STATE_COMPLETING) ? 'n' : ABORT_CHAR;
 }
 
 /* Reads one key. SIGINT is let in only while we wait, so that none slips in between a

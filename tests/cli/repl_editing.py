@@ -150,6 +150,29 @@ def edits_utf8():
 
 
 @readline_claim
+def signatures_in_a_narrow_window():
+    """in 40 columns a signature is broken at its blanks"""
+    with Terminal(columns=40) as t:
+        t.type("prefix(\t")
+        t.wait("method=")
+        t.drop_line()
+        lines = t.screen.split("\n")
+        at = next(i for i, line in enumerate(lines) if line.startswith("prefix(q, k, v"))
+        assert lines[at].endswith(",") and lines[at + 1].startswith("      "), lines
+        assert all(len(line) < 40 for line in lines[at:at + 5]), lines
+
+
+@readline_claim
+def interrupt_at_a_question():
+    """^C is a no to the question whether to list very many candidates"""
+    with Terminal() as t:
+        t.type("x = \t\t")
+        t.wait("Display all")
+        t.drop_line()
+        t.enter("6 * 7", "42")
+
+
+@readline_claim
 def long_lines_in_a_narrow_window():
     """in 40 columns a line may be longer than the window"""
     with Terminal(columns=40) as t:
