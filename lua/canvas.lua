@@ -9,7 +9,10 @@
 --   c:put(column, row, text, series)    a character of text, "&" where series meet
 --   c:lines()                           a list of strings, as wide as the canvas
 --
--- Colours only repeat what letters say.
+-- Colours only repeat what letters say. Below a picture stand
+--
+--   canvas.wrap(lines, entries, columns, gap)   entries, in as many lines as they need
+--   canvas.say(lines, text)                     a sentence, in lines of the window
 
 local host = require "tarn.host"
 
@@ -31,6 +34,25 @@ function canvas:mark(series) return self.several and canvas.letter(series) or "*
 function canvas.paint(text, series)
   if not host.color then return text end
   return ("\27[%dm%s\27[0m"):format(colors[(series - 1) % #colors + 1], text)
+end
+
+function canvas.wrap(lines, entries, columns, gap)
+  local line
+  for _, entry in ipairs(entries) do
+    local longer = line and line .. (" "):rep(gap) .. entry or entry
+    if line and (utf8.len(longer) or #longer) > columns then
+      lines[#lines + 1] = line
+      longer = entry
+    end
+    line = longer
+  end
+  lines[#lines + 1] = line
+end
+
+function canvas.say(lines, text)
+  local words = {}
+  for word in text:gmatch("%S+") do words[#words + 1] = word end
+  canvas.wrap(lines, words, host.columns(), 1)
 end
 
 function canvas.new(columns, rows, several)

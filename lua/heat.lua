@@ -19,7 +19,6 @@ local axes = require "tarn.axes"
 local canvas = require "tarn.canvas"
 local gnuplot = require "tarn.gnuplot"
 local options = require "tarn.options"
-local show = require "tarn.show"
 
 local known = {title = "text", range = "range", log = "flag", width = "count", height = "count",
   file = "path"}
@@ -43,10 +42,7 @@ end
 
 -- The argument as a tensor of rank 2.
 local function matrix(t)
-  if type(t) == "table" then t = tarn.tensor(t, {dtype = "float64"}) end
-  if not show.is_tensor(t) then
-    error(("heat: t is %s, expected a tensor [rows, columns]"):format(show.text(t)), 0)
-  end
+  t = options.tensor("heat", t, "a tensor [rows, columns]")
   local rank = t:rank()
   if rank == 2 then return t end
   if rank < 2 then return t:reshape(1, t:numel()) end
@@ -147,20 +143,6 @@ local function shade(scale, x, seen)
   return shade_of(scale, math.max(scale.first, math.min(step, scale.last)))
 end
 
--- Adds entries in lines of the window.
-local function wrap(lines, entries, columns)
-  local line
-  for _, entry in ipairs(entries) do
-    local longer = line and line .. (" "):rep(GAP) .. entry or entry
-    if line and utf8.len(longer) > columns then
-      lines[#lines + 1] = line
-      longer = entry
-    end
-    line = longer
-  end
-  lines[#lines + 1] = line
-end
-
 local marks = {{"?", "NaN"}, {"^", "infinite"}, {"v", "-infinite"}}
 
 -- What each shade means, and the marks that occur.
@@ -175,7 +157,7 @@ local function scale_lines(lines, scale, seen, columns)
   for _, mark in ipairs(marks) do
     if seen[mark[1]] then entries[#entries + 1] = mark[1] .. " " .. mark[2] end
   end
-  wrap(lines, entries, columns)
+  canvas.wrap(lines, entries, columns, GAP)
 end
 
 -- ---- the picture ----------------------------------------------------------------------
@@ -228,7 +210,7 @@ local function render(t, opt)
   if not lo then scale.first = scale.last + 1 end
   scale_lines(lines, scale, seen, total)
   if down * across > 1 then
-    lines[#lines + 1] = ("each cell is the mean of %d x %d"):format(down, across)
+    canvas.say(lines, ("each cell is the mean of %d x %d"):format(down, across))
   end
   return lines
 end

@@ -9,9 +9,9 @@
 local tarn = require "tarn"
 local host = require "tarn.host"
 local axes = require "tarn.axes"
+local canvas = require "tarn.canvas"
 local gnuplot = require "tarn.gnuplot"
 local options = require "tarn.options"
-local show = require "tarn.show"
 
 local known = {title = "text", bins = "count", log = "flag", range = "range", width = "count",
   file = "path"}
@@ -22,13 +22,6 @@ local LEAST_BAR = 8
 local eighths = {"▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
 -- ---- reading --------------------------------------------------------------------------
-
-local function check(t)
-  if type(t) == "table" then t = tarn.tensor(t, {dtype = "float64"}) end
-  if type(t) == "number" then t = tarn.tensor(t, {dtype = "float64"}) end
-  if show.is_tensor(t) then return t end
-  error(("hist: t is %s, expected a tensor or a list of numbers"):format(show.text(t)), 0)
-end
 
 -- Calls f(list, times) for pieces of t, each element of a piece occurring so many times.
 local function each_piece(t, times, f)
@@ -166,7 +159,6 @@ local function render(bins, opt)
       bar(most > 0 and size(c) / size(most) * room or 0))
     lines[#lines + 1] = line:gsub(" +$", "")
   end
-  if opt.log then lines[#lines + 1] = "bars are as long as the logarithm of 1 + count" end
   return lines
 end
 
@@ -223,13 +215,14 @@ function tarn.hist(t, opt)
   if type(opt) == "number" then opt = nil end -- mnist(i) gives its label too
   opt = options.check("hist", opt, known)
   if opt.file then gnuplot.check("hist", opt.file) end
-  t = check(t)
+  t = options.tensor("hist", t, "a tensor or a list of numbers")
   local facts = survey(t)
   if facts.finite == 0 then error("hist: there are no numbers to draw: " .. summary(facts, 0), 0) end
   local bins = choose_bins(facts, opt)
   count(t, bins)
   if opt.file then return write_file(bins, opt) end
   local lines = render(bins, opt)
-  lines[#lines + 1] = summary(facts, bins.outside)
+  if opt.log then canvas.say(lines, "bars are as long as the logarithm of 1 + count") end
+  canvas.say(lines, summary(facts, bins.outside))
   io.write(table.concat(lines, "\n"), "\n")
 end

@@ -1,10 +1,12 @@
--- options.lua: checks the table of options that a function in tarn's own Lua takes last.
+-- options.lua: checks what functions in tarn's own Lua are given.
 --
---   options.check("hist", opt, {bins = "count", title = "text"})
+--   options.check("hist", opt, {bins = "count", title = "text"})   the table that is last
+--   options.tensor("hist", t, "a list")             a tensor, of a table or a number too
 --
--- refuses unknown names, with a suggestion, and values of another kind. What becomes a line
--- of a picture has no line ends or other control characters afterwards.
+-- Unknown options are refused, with a suggestion, and values of another kind. What becomes
+-- a line of a picture has no line ends or other control characters afterwards.
 
+local tarn = require "tarn"
 local host = require "tarn.host"
 local show = require "tarn.show"
 
@@ -73,6 +75,17 @@ function options.check(name, opt, known)
     if kind[3] then clean[key] = kind[3](value) end
   end
   return clean
+end
+
+-- Gives a tensor for what may stand for one; `expected` says what may, in a message.
+function options.tensor(name, value, expected)
+  if show.is_tensor(value) then return value end
+  if type(value) ~= "table" and type(value) ~= "number" then
+    error(("%s: t is %s, expected %s"):format(name, show.text(value), expected), 0)
+  end
+  local ok, t = pcall(tarn.tensor, value, {dtype = "float64"})
+  if not ok then error((tostring(t):gsub("^tensor: ", name .. ": t: ")), 0) end
+  return t
 end
 
 return options

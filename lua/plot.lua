@@ -20,6 +20,7 @@ local known = {
   yrange = "range", file = "path",
 }
 
+local GAP = 3 -- between the entries of the legend
 local LEAST_COLUMNS, LEAST_ROWS, MOST_ROWS = 10, 6, 16
 
 local frame = host.utf8 and {side = "│", tick = "┤", corner = "└", bottom = "─", under = "┬"} or
@@ -96,19 +97,13 @@ local function centred(text, margin, columns)
 end
 
 -- The labels of the series behind their letters, in lines of the window.
-local function legend(list, lines, columns, shared)
-  local line, entries = "", {}
+local function legend(list, lines, picture)
+  local entries = {}
   for number, one in ipairs(list) do
     entries[number] = canvas.letter(number) .. " " .. (one.label or "series " .. number)
   end
-  if shared then entries[#entries + 1] = canvas.SHARED .. " several" end
-  for _, entry in ipairs(entries) do
-    if line ~= "" and text_width(line) + 3 + text_width(entry) > columns then
-      lines[#lines + 1], line = line, ""
-    end
-    line = line == "" and entry or line .. "   " .. entry
-  end
-  lines[#lines + 1] = line
+  if picture.canvas.shared then entries[#entries + 1] = canvas.SHARED .. " several" end
+  canvas.wrap(lines, entries, picture.total, GAP)
 end
 
 -- ---- the picture ----------------------------------------------------------------------
@@ -142,7 +137,7 @@ local function render(list, opt)
   end
   lines[#lines + 1], lines[#lines + 2] = x_lines(picture.x, columns, margin)
   if opt.xlabel then lines[#lines + 1] = centred(opt.xlabel, margin + 1, columns) end
-  if #list > 1 or list[1].label then legend(list, lines, picture.total, picture.canvas.shared) end
+  if #list > 1 or list[1].label then legend(list, lines, picture) end
   return lines
 end
 
@@ -252,7 +247,7 @@ function tarn.plot(...)
   end
   if opt.file then return write_file(list, opt) end
   local lines = render(list, opt)
-  table.move(said, 1, #said, #lines + 1, lines)
+  for _, text in ipairs(said) do canvas.say(lines, text) end
   for i, line in ipairs(lines) do lines[i] = line:gsub(" +$", "") end
   io.write(table.concat(lines, "\n"), "\n")
 end

@@ -59,8 +59,10 @@ local function numbers(values, name)
   if values[1] == nil and next(values) ~= nil then
     fail("%s is a table without numbers, expected a tensor or a list of numbers", name)
   end
-  for i, x in ipairs(values) do
-    if type(x) ~= "number" then fail("%s[%d] is %s, expected a number", name, i, describe(x)) end
+  for i = 1, #values do
+    if type(values[i]) ~= "number" then
+      fail("%s[%d] is %s, expected a number", name, i, describe(values[i]))
+    end
   end
   return values
 end

@@ -51,7 +51,7 @@ test("a number on an edge is in the bin that begins there, the double below it i
 end)
 
 test("bins and range: what is outside is counted", function()
-  is(drawn("hist({0, 1, 2, 3, 9}, {bins=2, range={0, 3}})", 24), [[
+  is(drawn("hist({0, 1, 2, 3, 9}, {bins=2, range={0, 3}, width=24})", 80), [[
 [0.00, 1.50)  2  ████████
 [1.50, 3.00]  2  ████████
 5 numbers from 0 to 9; left out: 1 out of range
@@ -63,7 +63,7 @@ test("NaN and infinities are counted apart", function()
 end)
 
 test("log makes rare bins visible, title stands above", function()
-  is(drawn("t = zeros(1000) t[1] = 1 hist(t, {log=true, title='rare'})", 30), [[
+  is(drawn("t = zeros(1000) t[1] = 1 hist(t, {log=true, title='rare', width=30})", 80), [[
 rare
 [0, 1)  999  █████████████████
 [1, 2)    1  █▊
@@ -101,6 +101,7 @@ end)
 
 test("wrong calls say what was expected", function()
   raises("hist: t is \"a\", expected a tensor or a list of numbers", hist, "a")
+  raises("hist: t: element [2] is a string, expected a number", hist, {1, "b"})
   raises("hist: t is nil, expected a tensor or a list of numbers", hist)
   raises("hist: there are no numbers to draw: 0 numbers", hist, zeros(0))
   raises("hist: there are no numbers to draw: 0 numbers; left out: 1 NaN", hist, {0 / 0})

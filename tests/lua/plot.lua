@@ -81,6 +81,10 @@ a series 1   b series 2   c series 3
 ]])
 end)
 
+test("notes are folded to the window", function()
+  pictures.fits(drawn("plot({1, 0/0, 1/0, 5, 7, -2}, {logy=true, xrange={1, 4}})", 40), 40)
+end)
+
 test("it fits windows of 40 and of 120 columns, and takes all of them", function()
   for _, columns in ipairs {40, 120} do
     for _, draw in ipairs {drawn, ascii} do
@@ -196,6 +200,7 @@ test("wrong calls say what was expected", function()
     plot, {1}, {1}, {1})
   raises("plot: x has 2 numbers, expected 3 to match y", plot, {1, 2}, {1, 2, 3})
   raises("plot: y[2] is \"a\", expected a number", plot, {1, "a"})
+  raises("plot: y[2] is nil, expected a number", plot, {1, nil, 3})
   raises("plot: y is [2, 2, 2], expected [n] or [s, n]", plot, zeros(2, 2, 2))
   raises("plot: unknown option 'titel'; did you mean 'title'?", plot, {1}, {titel = "a"})
   raises("plot: logx is 1, expected true or false", plot, {1}, {logx = 1})
