@@ -50,7 +50,10 @@ static void add_token(struct tarn_sums *s, size_t C, size_t M, const real *f,
                       const real *v, real w, bool plain)
 {
     sums_add(s, C, M, f, v, w);
-    if (plain && s->count) sums_flush(s, C, M);
+    if (!plain || s->count == 0) return;
+    sums_flush(s, C, M);
+    zeros(C * M, s->S_part);
+    zeros(C, s->z_part);
 }
 
 //> region prefix_grad_forward
