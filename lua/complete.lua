@@ -273,6 +273,7 @@ local function complete_global(public, at)
   add_members(add, real)
   add_members(add, public)
   for word in next, cursor.keywords do add(word) end
+  for name in next, at.seen do add(name) end
   return answer(at, found, nil, function(name)
     return signature_of(public, {root = name})
   end)

@@ -7,6 +7,7 @@
 --   word      the word that ends at the cursor, maybe ""
 --   base      the expression before the word's "." or ":", which is `separator`
 --   bracket   the innermost open one, or nil
+--   seen      the names that the text has used as variables before
 --   callee    in a string without brackets, as in require "name: what is called with it
 --
 -- An expression is {root = name}, {text = true} (a string), {call = expression}, or {} (who
@@ -74,6 +75,7 @@ local function take_name(state, name)
     state.defining = name == "function"
   else
     state.expression = {root = name}
+    state.used = name
   end
 end
 
@@ -113,6 +115,7 @@ local function take(state, text, at)
   local c, name = text:sub(at, at), text:match("^[%a_][%w_]*", at)
   local before = state.name
   state.name = nil
+  if state.used then state.seen[state.used], state.used = true, nil end
   if name then
     state.last = {start = at, base = state.separator and state.expression,
       separator = state.separator}
@@ -164,7 +167,7 @@ end
 
 -- Looks at the first `point` bytes of the line.
 function cursor.look(line, point)
-  local text, state, at = line:sub(1, point), {}, 1
+  local text, state, at = line:sub(1, point), {seen = {}}, 1
   while at <= #text do
     local blank = text:match("^%s+()", at)
     local after, where = blank
@@ -181,7 +184,7 @@ function cursor.look(line, point)
     {start = #text + 1, base = state.separator and state.expression,
       separator = state.separator}
   return {where = "code", word = text:sub(last.start), base = last.base or nil,
-    separator = last.separator, bracket = state.bracket}
+    separator = last.separator, bracket = state.bracket, seen = state.seen}
 end
 
 return cursor

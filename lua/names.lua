@@ -85,7 +85,7 @@ local topics = {
   },
   {
     title = "About the prompt", about = true,
-    "?name", ";", "_", ":save", ":bt", "!cmd", "^C", "^D",
+    "?name", ";", "_", ":save", ":bt", "!cmd", "^C", "^D", "keys",
   },
   {
     title = "Words that many entries use", about = true,

@@ -234,7 +234,14 @@ def history_shared():
         a.enter("from_a = 1")
         b.enter("from_b = 1")
         a.enter("from_a = 2")
+        for i in range(40):  # both have much to write at the same time
+            for t, name in ((a, "a"), (b, "b")):
+                t.type(f"{name} = {i}\r")
+        for t in (a, b):
+            t.enter("'the last' .. ' one'", "the last one")
     text = open(file).read()
+    for i in range(40):
+        assert f"\na = {i}\n#" in text and f"\nb = {i}\n#" in text, text
     assert all(line in text for line in ("from_a = 1", "from_b = 1", "from_a = 2")), text
 
 
