@@ -1,8 +1,8 @@
 -- canvas.lua: a picture made of characters, for what plot draws.
 --
 -- A cell holds 2 x 4 Braille dots where the terminal has UTF-8, and otherwise one dot, the
--- letter of its series or an asterisk. Text may stand over dots. Dots are counted from the top left, from
--- 1; so are cells.
+-- letter of its series or an asterisk. Text may stand over dots. Dots are counted from the
+-- top left, from 1; so are cells.
 --
 --   local c = canvas.new(columns, rows, several)   whether there is more than one series
 --   c:line(x1, y1, x2, y2, series)      dots from dot to dot
@@ -59,8 +59,8 @@ function canvas.new(columns, rows, several)
   local across, down = 1, 1
   if host.utf8 then across, down = 2, 4 end
   return setmetatable({columns = columns, rows = rows, across = across, down = down,
-    dots_x = columns * across, dots_y = rows * down, several = several, bits = {}, text = {}, owner = {},
-    series = {}}, class)
+    dots_x = columns * across, dots_y = rows * down, several = several,
+    bits = {}, text = {}, owner = {}, series = {}}, class)
 end
 
 -- The number of a cell, row by row.

@@ -13,15 +13,18 @@ local host = require "tarn.host"
 
 local gnuplot = {}
 
-local terminals = {
-  svg = "svg size 800,500 noenhanced",
-  png = "pngcairo size 800,500 noenhanced",
+-- Each kind of file: gnuplot's terminal for it, and what stands at its end.
+local kinds = {
+  svg = {terminal = "svg size 800,500 noenhanced", ending = "</svg>"},
+  png = {terminal = "pngcairo size 800,500 noenhanced", ending = "IEND"},
 }
+
+local function kind_of(path) return kinds[path:match("%.(%a+)$") or ""] end
 
 local function fail(name, ...) error(name .. ": " .. string.format(...), 0) end
 
 function gnuplot.check(name, path)
-  if terminals[path:match("%.(%a+)$") or ""] then return end
+  if kind_of(path) then return end
   fail(name, 'file is "%s", expected a name that ends in .svg or .png', path)
 end
 
@@ -53,18 +56,27 @@ local function run(script_path, out_path)
   return said, how == "exit" and status or 1
 end
 
+local function fail_to_write(name, path, why) fail(name, "can't write %s: %s", path, why) end
+
+-- Whether a picture is complete: gnuplot does not say when the disk is full.
+local function is_whole(kind, out_path)
+  local file <close> = assert(io.open(out_path, "rb"))
+  file:seek("set", math.max(0, file:seek("end") - 16))
+  return file:read("a"):find(kind.ending, 1, true)
+end
+
 -- Writes the script to a temporary file; a name of the same ending serves for the picture.
 local function write_script(name, path, lines)
   local script_path = os.tmpname()
   local script = assert(io.open(script_path, "w"))
-  local terminal = terminals[path:match("%.(%a+)$")]
-  script:write("set encoding utf8\nset terminal ", terminal, "\n", table.concat(lines, "\n"), "\n")
+  script:write("set encoding utf8\nset terminal ", kind_of(path).terminal, "\n",
+    table.concat(lines, "\n"), "\n")
   script:close()
   local out_path = path .. "." .. script_path:match("[^/]*$")
   local out, why = io.open(out_path, "w")
   if not out then
     os.remove(script_path)
-    fail(name, "can't write %s", why:gsub("^" .. out_path:gsub("%p", "%%%0"), path))
+    fail_to_write(name, path, why:sub(#out_path + 3))
   end
   out:close()
   return script_path, out_path
@@ -86,8 +98,11 @@ function gnuplot.write(name, path, lines)
       "gnuplot-nox, or leave file= out to see it in the terminal", path)
   end
   if status ~= 0 then fail(name, "gnuplot failed: %s", said:match("line %d+: (.-)%s*$") or said) end
+  if not is_whole(kind_of(path), out_path) then
+    fail_to_write(name, path, "the file is incomplete; is the disk full?")
+  end
   local renamed, why = os.rename(out_path, path)
-  if not renamed then fail(name, "can't write %s", why) end
+  if not renamed then fail_to_write(name, path, why) end
 end
 
 return gnuplot

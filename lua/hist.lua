@@ -217,7 +217,9 @@ function tarn.hist(t, opt)
   if opt.file then gnuplot.check("hist", opt.file) end
   t = options.tensor("hist", t, "a tensor or a list of numbers")
   local facts = survey(t)
-  if facts.finite == 0 then error("hist: there are no numbers to draw: " .. summary(facts, 0), 0) end
+  if facts.finite == 0 then
+    error("hist: there are no numbers to draw: " .. summary(facts, 0), 0)
+  end
   local bins = choose_bins(facts, opt)
   count(t, bins)
   if opt.file then return write_file(bins, opt) end

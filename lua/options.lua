@@ -16,6 +16,9 @@ local function finite(x) return type(x) == "number" and x - x == 0 end
 
 local function is_text(x) return type(x) == "string" end
 
+-- Names end at a NUL for the system: "a.svg\0" is another file.
+local function is_path(x) return is_text(x) and not x:find("\0", 1, true) end
+
 local function is_list_of_texts(x)
   if type(x) ~= "table" then return false end
   for _, entry in ipairs(x) do
@@ -34,14 +37,16 @@ end
 
 -- Each kind: the words that a message has for it, its test, and what cleans it.
 local kinds = {
-  path = {"a string", is_text},
+  path = {"the name of a file", is_path},
   text = {"a string", is_text, one_line},
   texts = {"a list of strings", is_list_of_texts, one_line_each},
   flag = {"true or false", function(x) return type(x) == "boolean" end},
   count = {"a whole number from 1 to 1000", function(x)
     return math.type(x) == "integer" and x >= 1 and x <= 1000
   end},
-  times = {"a whole number, 0 or more", function(x) return math.type(x) == "integer" and x >= 0 end},
+  times = {"a whole number, 0 or more", function(x)
+    return math.type(x) == "integer" and x >= 0
+  end},
   amount = {"a number, 0 or more", function(x) return finite(x) and x >= 0 end},
   range = {"{low, high}, two finite numbers in this order", function(x)
     return type(x) == "table" and finite(x[1]) and finite(x[2]) and x[1] < x[2] and #x == 2

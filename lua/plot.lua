@@ -166,7 +166,8 @@ local function write_file(list, opt)
     add_data(lines, one, number)
     local label = one.label or #list > 1 and "series " .. number
     local style = opt.lines == false and "points" or
-      (#one.y <= curves.FEW and "linespoints pointsize 0.5" or "lines") .. " linewidth 2 dashtype " .. number
+      (#one.y <= curves.FEW and "linespoints pointsize 0.5" or "lines") ..
+        " linewidth 2 dashtype " .. number
     parts[number] = ("$series%d using 1:2 with %s %s"):format(number, style,
       label and "title " .. gnuplot.quote(label) or "notitle")
   end

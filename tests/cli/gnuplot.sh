@@ -71,6 +71,33 @@ no_rests() {
 }
 check "no temporary file stays behind" no_rests
 
+# gnuplot itself does not notice when there is no room; this one leaves before the end.
+half_a_picture() {
+    mkdir -p half && echo old >half/x.$1
+    printf '#!/bin/sh\nexec "%s" "$@" | head -c 4000\n' "$(cat path)" >bin/gnuplot
+    path=$SCRATCH/bin:$PATH
+    run "plot({1, 2}, {file='half/x.$1'})" && return 1
+    path=$PATH
+    test "$(head -1 err)" = "plot: can't write half/x.$1: the file is incomplete; is the disk full?" &&
+        test "$(cat half/x.$1)" = old && test "$(ls -A half)" = x.$1
+    status=$?
+    rm -r half
+    return $status
+}
+check "half a picture is none: SVG" half_a_picture svg
+check "half a picture is none: PNG" half_a_picture png
+folder() {
+    mkdir folder.svg && run "plot({1, 2}, {file='folder.svg'})" && return 1
+    test "$(head -1 err)" = "plot: can't write folder.svg: Is a directory"
+}
+check "a folder is not overwritten" folder
+nul() {
+    echo old >n && run 'plot({1, 2}, {file="n\0.svg"})' && return 1
+    test "$(head -1 err)" = 'plot: file is "n\0.svg", expected the name of a file' &&
+        test "$(cat n)" = old
+}
+check "a name with a NUL is no name" nul
+
 # Texts are the user's: none of it is a command, for gnuplot, the shell or SVG.
 cat >texts.lua <<'LUA'
 for i, text in ipairs {"`touch hacked`", "$(touch hacked)", "'; system 'touch hacked' #",

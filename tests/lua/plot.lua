@@ -88,7 +88,8 @@ end)
 test("it fits windows of 40 and of 120 columns, and takes all of them", function()
   for _, columns in ipairs {40, 120} do
     for _, draw in ipairs {drawn, ascii} do
-      local lines = draw("plot(randn(3, 500), {logy=true, legend={'one', 'two', 'three'}})", columns)
+      local lines = draw("plot(randn(3, 500), {logy=true, legend={'one', 'two', 'three'}})",
+        columns)
       pictures.fits(lines, columns)
       local widest = 0
       for _, line in ipairs(lines) do widest = math.max(widest, utf8.len(line)) end
