@@ -94,6 +94,9 @@ if timeout --foreground 1 true 2>/dev/null; then
     check "^C stops C code" stopped 'x = randn(3000, 3000) while true do x:mm(x) end'
     check "^C stops C code that is called in pcall" stopped \
         'x = randn(3000, 3000) while true do pcall(x.mm, x, x) end'
+    check "^C stops a picture of 10^12 elements: heat" stopped 'heat(tensor(1):expand(1e6, 1e6))'
+    check "^C stops a picture of 10^12 elements: plot" stopped 'plot(tensor(1):expand(1e12))'
+    check "^C stops the counting of hist" stopped 't = rand(2000000) while true do hist(t) end'
     check "^C ends the wait for input" stopped 'io.read()'
 else
     skip "^C stops a script" "no timeout program"
