@@ -66,7 +66,19 @@ end
 
 -- ---- what an expression stands for --------------------------------------------------------
 
+-- A value of each kind stands for all that calls and fields would give.
+local stand_in = {tensor = tarn.zeros(0), cell = tarn.rnn {D = 1, M = 1}}
+
+-- What a field of tarn's own value is, which only reading it would tell.
+local function field_of(value, name)
+  local kind = signatures.kind(value)
+  local entry = kind and names.by_key[(kind == "cell" and "st." or "t.") .. name]
+  return entry and stand_in[signatures.result(entry)]
+end
+
 local function member(value, name)
+  local field = field_of(value, name)
+  if field then return field end
   for _ = 1, MAX_DEPTH do
     local found = type(value) == "table" and rawget(value, name)
     if found then return found end
@@ -74,9 +86,6 @@ local function member(value, name)
     if not value then return nil end
   end
 end
-
--- A value of each kind stands for all that calls would give.
-local stand_in = {tensor = tarn.zeros(0), cell = tarn.rnn {D = 1, M = 1}}
 
 local entry_of
 

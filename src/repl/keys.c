@@ -47,6 +47,34 @@ static char **candidates(const char *word, int start, int end)
     return matches;
 }
 
+/* The name of a file as it stands in a string of Lua: \ and quotes have a \ before them. */
+static char *escape(char *name, int match_type, char *quote)
+{
+    (void)match_type;
+    char *escaped = malloc(2 * strlen(name) + 1), *end = escaped;
+    if (!escaped) return NULL;
+    for (; *name; name++) {
+        if (*name == '\\' || *name == *quote) *end++ = '\\';
+        *end++ = *name;
+    }
+    *end = '\0';
+    return escaped;
+}
+
+/* The same backwards. */
+static char *unescape(char *text, int quote)
+{
+    (void)quote;
+    char *name = malloc(strlen(text) + 1), *end = name;
+    if (!name) return NULL;
+    for (; *text; text++) {
+        if (*text == '\\' && text[1]) text++;
+        *end++ = *text;
+    }
+    *end = '\0';
+    return name;
+}
+
 /* Shows how the function at hand is called, below the line. */
 static void show_note(void)
 {
@@ -154,6 +182,9 @@ void tarn_keys_bind(struct tarn_session *session)
     editing = session;
     rl_completion_word_break_hook = word_breaks;
     rl_attempted_completion_function = candidates;
+    rl_filename_quote_characters = "\\\"'";
+    rl_filename_quoting_function = escape;
+    rl_filename_dequoting_function = unescape;
     rl_variable_bind("expand-tilde", "on"); /* opening a file does not know ~ */
     bind(emacs_standard_keymap);
     bind(vi_insertion_keymap);

@@ -82,6 +82,16 @@ def completes_what_calls_take():
 
 
 @readline_claim
+def completes_odd_files():
+    """TAB writes a file's name so that Lua reads it back"""
+    odd = os.path.join(os.environ["SCRATCH"], 'odd "quotes" and \\ here')
+    open(odd, "w").close()
+    with Terminal() as t:
+        t.run('io.open("~/odd\t):close(),#_G', "true")
+        t.run('io.open("~/odd \\"quo\t):close()', "true")
+
+
+@readline_claim
 def completes_in_a_block():
     """TAB knows the lines before of an unfinished input"""
     with Terminal() as t:
