@@ -11,6 +11,7 @@
 
 local tarn = require "tarn"
 local host = require "tarn.host"
+local meant = require "tarn.meant"
 local names = require "tarn.names"
 local show = require "tarn.show"
 local help = require "tarn.help"
@@ -23,18 +24,6 @@ local getinfo, getlocal = debug.getinfo, debug.getlocal
 local rawget, getmetatable, type, next = rawget, getmetatable, type, next
 local real = _G
 
--- What to say about names that are no misspelling.
-local ways_out = {
-  exit = "leave with ^D or os.exit()",
-  quit = "leave with ^D or os.exit()",
-  ["import"] = 'modules are loaded by require "name"',
-  unpack = "it is table.unpack in Lua 5.4",
-  loadstring = "it is load in Lua 5.4",
-  print_r = "show(x) shows tables",
-  null = "it is nil in Lua",
-  None = "it is nil in Lua",
-}
-
 -- The public names that are global, filled by `open` when every module is there.
 local public = {}
 
@@ -42,26 +31,6 @@ local proxy = {}
 local own = host.functions_for(proxy, host.restricted)
 own._G = proxy
 local declared = {_ = true} -- variables that exist, though they may be nil
-
--- How a method or a field is written: without what it gives.
-local function call_of(entry) return (entry.signature:gsub("%s*%->.*", "")) end
-
-local function suggestion(name)
-  if ways_out[name] then return ": " .. ways_out[name] end
-  local known = {["true"] = 1, ["false"] = 1, ["nil"] = 1, ["function"] = 1}
-  for _, names_of in ipairs {public, real} do
-    for key in next, names_of do
-      if type(key) == "string" then known[key] = 1 end
-    end
-  end
-  for key, entry in next, names.by_name do
-    if entry.topic.method and not known[key] and #key > 1 then known[key] = entry end
-  end
-  local meant = known[name] and name or host.nearest(name, known)
-  if not meant then return "" end
-  local entry = known[meant]
-  return ": did you mean '" .. (entry == 1 and meant or call_of(entry)) .. "'?"
-end
 
 local function read(_, name)
   local value = own[name]
@@ -73,7 +42,7 @@ local function read(_, name)
     if value ~= nil then return value end
   end
   if declared[name] or type(name) ~= "string" then return nil end
-  error("undefined variable '" .. name .. "'" .. suggestion(name), 0)
+  error("undefined variable '" .. name .. "'" .. meant.variable(name, public), 0)
 end
 
 local noted = {}
@@ -156,25 +125,10 @@ function tarn.who()
   if #found == 0 then io.write("no variables of your own yet\n") end
 end
 
--- Names in `tarn` that may be missing: settings of tests.
-local optional = {quiet_times = true}
-
--- Makes reading what a table of tarn's does not have an error that says what may be meant.
-local function guard(name, members)
-  local meta = getmetatable(members) or {}
-  function meta.__index(_, key)
-    if type(key) ~= "string" or optional[key] then return nil end
-    local meant = host.nearest(key, members)
-    error(("%s has no '%s'%s"):format(name, key,
-      meant and "; did you mean '" .. meant .. "'?" or ""), 0)
-  end
-  setmetatable(members, meta)
-end
-
 -- Makes the public names visible; none of them may be one of Lua's own.
 local function open()
-  guard("tarn", tarn)
-  guard("rnn", tarn.rnn)
+  meant.guard("tarn", tarn)
+  meant.guard("rnn", tarn.rnn)
   for _, name in ipairs(names.globals) do
     assert(rawget(real, name) == nil, name)
     public[name] = rawget(tarn, name)
@@ -189,6 +143,7 @@ return {
   note_locals = note_locals,
   show_results = show_results,
   help = help.topic,
+  called = meant.called,
   command = commands.run,
   note_input = commands.note_input,
   note_no_error = commands.note_no_error,

@@ -3,7 +3,7 @@ lua_sources = lua/report.lua lua/bench.lua lua/tour.lua \
 	lua/canvas.lua lua/axes.lua lua/curves.lua lua/options.lua lua/series.lua lua/gnuplot.lua \
 	lua/plot.lua lua/heat.lua lua/hist.lua \
 	lua/names.lua lua/tensors.lua lua/show.lua lua/entry.lua lua/pager.lua lua/help.lua \
-	lua/signatures.lua lua/cursor.lua lua/complete.lua \
+	lua/signatures.lua lua/cursor.lua lua/complete.lua lua/meant.lua \
 	lua/transcript.lua lua/markdown.lua lua/compare.lua lua/doctest.lua \
 	lua/commands.lua lua/env.lua lua/restricted.lua
 

@@ -1,5 +1,6 @@
 /* report.c: calls that may fail, and how their errors are shown. See report.h. */
 #include "repl/report.h"
+#include "repl/session.h"
 #include <lauxlib.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,6 +73,29 @@ static void add_frames(lua_State *L, luaL_Buffer *text)
     for (; level < levels; level++) add_frame(L, text, level);
 }
 
+/* called(message): see lua/meant.lua. */
+static int suggest(lua_State *L)
+{
+    tarn_session_push(L, "called");
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+/* Adds to the message at index 1 what may have been meant, if Lua has left that open. */
+static void add_suggestion(lua_State *L)
+{
+    lua_pushcfunction(L, suggest);
+    lua_pushvalue(L, 1);
+    if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_isstring(L, -1)) {
+        lua_pushvalue(L, 1);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+        lua_replace(L, 1);
+    }
+    lua_settop(L, 1);
+}
+
 /* Turns an error value into its message, with the frames of the moment after it. */
 static int add_traceback(lua_State *L)
 {
@@ -81,6 +105,7 @@ static int add_traceback(lua_State *L)
             lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
         lua_replace(L, 1);
     }
+    add_suggestion(L);
     luaL_traceback(L, L, lua_tostring(L, 1), 1);
     lua_setfield(L, LUA_REGISTRYINDEX, TARN_LAST_TRACEBACK);
     luaL_Buffer text;

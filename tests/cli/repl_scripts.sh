@@ -106,6 +106,7 @@ fi
 raises() { "$TARN" -e "$2" >out 2>err </dev/null; test $? = 1 && head -1 err | grep -qFx -e "$1"; }
 check "an unknown name is an error with a suggestion" \
     raises "undefined variable 'tenosr': did you mean 'tensor'?" 'tenosr {1}'
+check "a misspelt member of Lua's libraries" raises "(command line):1: attempt to call a nil value (field 'sqroot'); did you mean 'math.sqrt'?" 'math.sqroot(2)'
 check "a name with nothing near" raises "undefined variable 'qqqqqqqqqq'" 'print(qqqqqqqqqq)'
 check "exit says how to leave" raises "undefined variable 'exit': leave with ^D or os.exit()" 'exit()'
 check "a variable made inside a function is an error" raises \

@@ -62,6 +62,16 @@ test("words", function()
   suggests("gradcheck('prefx', a, a, a)", "prefix")
 end)
 
+test("members of Lua's libraries, where the error is shown", function()
+  local called = require("tarn.meant").called
+  local function message(f) return select(2, pcall(f)) end
+  is(called(message(function() math.sqroot(2) end)), "; did you mean 'math.sqrt'?")
+  is(called(message(function() string.fromat("x") end)), "; did you mean 'string.format'?")
+  is(called(message(function() return ("x"):uper() end)), "; did you mean 's:upper()'?")
+  is(called(message(function() math.qqqqqqqqqq(2) end)), nil)
+  is(called("attempt to index a nil value (field 'sqrtt')"), nil)
+end)
+
 test("what is near nothing gets no suggestion", function()
   tap.raises("tarn has no 'qqqqqqqq'", function() return tarn.qqqqqqqq end)
   tap.raises("rnn has no 'qqqqqqqq'", function() return rnn.qqqqqqqq end)
