@@ -310,7 +310,8 @@ end
 function tarn.apropos(text)
   if type(text) ~= "string" then
     error(("apropos: text is %s, expected a string"):format(
-      type(text) == "number" and "the number " .. text or "a " .. type(text)), 0)
+      type(text) == "number" and "the number " .. text or text == nil and "missing" or
+        "a " .. type(text)), 0)
   end
   text = text:lower():match("^%s*(.-)%s*$")
   local found = text ~= "" and matches(text) or {}

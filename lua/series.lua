@@ -46,7 +46,10 @@ end
 -- A list or a tensor of rank 1 as a list of numbers.
 local function numbers(values, name)
   if show.is_tensor(values) then
-    if values:rank() ~= 1 then fail("%s is %s, expected [n] or [s, n]", name, describe(values)) end
+    if values:rank() ~= 1 then
+      fail("%s is %s, expected %s", name, describe(values), name == "x" and "[n]" or
+        "[n] or [s, n]")
+    end
     if #values > MOST_POINTS then
       fail("%s is %s, expected at most %d numbers beside an x; hint: a part of it is %s[{{1, %d}}]",
         name, describe(values), MOST_POINTS, name, MOST_POINTS)

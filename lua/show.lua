@@ -12,7 +12,7 @@ local tensors = require "tarn.tensors"
 
 local show = {}
 
-local getinfo, getmetatable_of = debug.getinfo, debug.getmetatable
+local getinfo, getmetatable_of, io_type = debug.getinfo, debug.getmetatable, io.type
 
 local MAX_DEPTH, MAX_ENTRIES, MAX_NESTED_STRING = 4, 40, 60
 local MAX_PACKED = 24 -- letters of an entry that shares its line with others
@@ -157,6 +157,7 @@ end
 
 -- What a value's own __tostring says, if it has one.
 local function own_words(value)
+  if io_type(value) then return io_type(value) end -- Lua's words hold an address
   local meta = getmetatable_of(value)
   if type(meta) == "table" and rawget(meta, "__tostring") then return tostring(value) end
 end

@@ -139,6 +139,20 @@ void tarn_lua_device(lua_State *L, const char *function, const char *device)
                   function, device, near);
 }
 
+const char *tarn_lua_path(lua_State *L, int index, const char *function)
+{
+    char found[80];
+    if (lua_type(L, index) != LUA_TSTRING)
+        tarn_lua_fail(L, "%s: the path is %s, expected a string", function,
+                      tarn_lua_describe(L, index, found, sizeof found));
+    size_t length;
+    const char *path = lua_tolstring(L, index, &length);
+    if (length == 0) tarn_lua_fail(L, "%s: the path is an empty string", function);
+    if (strlen(path) != length)
+        tarn_lua_fail(L, "%s: the path '%s..' has a zero byte in it", function, path);
+    return path;
+}
+
 tarn_tensor *tarn_lua_operand(lua_State *L, int index, const char *function,
                               const char *argument, const tarn_tensor *beside)
 {

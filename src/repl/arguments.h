@@ -32,6 +32,9 @@ int tarn_lua_shape(lua_State *L, int first, const char *function, size_t *shape,
 /* Refuses a device that this build does not have. */
 void tarn_lua_device(lua_State *L, const char *function, const char *device);
 
+/* The path at a stack index: a string, not empty, without a zero byte. */
+const char *tarn_lua_path(lua_State *L, int index, const char *function);
+
 /* The tensor at a stack index; a number there is first replaced by a tensor of rank 0,
  * of the type of the tensor `beside` it (float32 if that is NULL). */
 tarn_tensor *tarn_lua_operand(lua_State *L, int index, const char *function,

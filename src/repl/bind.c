@@ -8,6 +8,7 @@
  *   happens after it was pushed, its __gc finds what the C call has put there. */
 #include "repl/bind.h"
 #include "core/tensor.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +73,14 @@ void tarn_lua_attach(lua_State *L, tarn_context *ctx)
     lua_pop(L, 1);
 }
 
+/* The name by which the C function that runs was called, or NULL. */
+static const char *running_function(lua_State *L)
+{
+    lua_Debug frame;
+    if (!lua_getstack(L, 0, &frame) || !lua_getinfo(L, "n", &frame)) return NULL;
+    return frame.name;
+}
+
 void tarn_lua_check(lua_State *L, tarn_status status)
 {
     if (status == TARN_OK) return;
@@ -79,7 +88,14 @@ void tarn_lua_check(lua_State *L, tarn_status status)
      * in whichever coroutine this is. */
     if (status == TARN_EINTR && lua_gethook(L))
         lua_sethook(L, lua_gethook(L), lua_gethookmask(L), 1);
-    lua_pushstring(L, tarn_error(tarn_lua_context(L)));
+    /* Who asked for memory, the context does not know. */
+    const char *message = tarn_error(tarn_lua_context(L));
+    const char *function =
+        strncmp(message, "out of memory", 13) == 0 ? running_function(L) : NULL;
+    if (function)
+        lua_pushfstring(L, "%s: %s", function, message);
+    else
+        lua_pushstring(L, message);
     lua_error(L);
 }
 
@@ -122,6 +138,12 @@ tarn_tensor *tarn_lua_tensor(lua_State *L, int index, const char *function,
     return t;
 }
 
+double tarn_lua_real(lua_State *L, int index)
+{
+    double value = lua_tonumber(L, index);
+    return isnan(value) ? (double)NAN : value;
+}
+
 bool tarn_lua_integer(lua_State *L, int index, lua_Integer *value)
 {
     if (lua_type(L, index) != LUA_TNUMBER) return false; /* a string is not a number */
@@ -162,7 +184,7 @@ const char *tarn_lua_describe(lua_State *L, int index, char *buffer, size_t limi
         if (lua_isinteger(L, index))
             snprintf(buffer, limit, "the number %lld", lua_tointeger(L, index));
         else
-            snprintf(buffer, limit, "the number %.14g", lua_tonumber(L, index));
+            snprintf(buffer, limit, "the number %.14g", tarn_lua_real(L, index));
         break;
     case LUA_TUSERDATA: describe_userdata(L, index, buffer, limit); break;
     default: snprintf(buffer, limit, "a %s", luaL_typename(L, index)); break;

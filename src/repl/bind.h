@@ -48,6 +48,10 @@ tarn_tensor *tarn_lua_tensor(lua_State *L, int index, const char *function,
 /* True if the value at a stack index is a number without a fraction; then also its value. */
 bool tarn_lua_integer(lua_State *L, int index, lua_Integer *value);
 
+/* The number at a stack index. Any NaN becomes the one that is printed without a sign:
+ * 0/0 has one on x86. */
+double tarn_lua_real(lua_State *L, int index);
+
 /* Checks that the table at `index` (or none, or nil) has only the named options (a
  * NULL-terminated list); an unknown one is an error with a suggestion. A number or any
  * other type than a table is an error too. Positive: there is a table. */

@@ -61,7 +61,7 @@ static int cat(lua_State *L)
 static int flip(lua_State *L)
 {
     tarn_context *ctx = tarn_lua_context(L);
-    const tarn_tensor *t = tarn_lua_self(L, "flip");
+    const tarn_tensor *t = tarn_lua_tensor(L, 1, "flip", "t");
     int dim = tarn_lua_dim(L, 2, "flip", tarn_tensor_rank(t));
     size_t extent = tarn_tensor_shape(t)[dim], last = extent > 0 ? extent - 1 : 0;
     tarn_tensor **view = tarn_lua_slot(L), **out = tarn_lua_slot(L);
@@ -104,14 +104,13 @@ static void positions_to_list(lua_State *L)
 static int index_dim(lua_State *L)
 {
     char what[80];
-    const tarn_tensor *t = tarn_lua_self(L, "index");
+    const tarn_tensor *t = tarn_lua_tensor(L, 1, "index", "t");
     int dim = tarn_lua_dim(L, 2, "index", tarn_tensor_rank(t));
     size_t extent = tarn_tensor_shape(t)[dim];
     lua_settop(L, 3);
     positions_to_list(L);
     if (!lua_istable(L, 3))
-        tarn_lua_fail(L,
-                      "index: argument 3 is %s, expected a list or tensor of positions",
+        tarn_lua_fail(L, "index: list is %s, expected a table or a tensor of positions",
                       tarn_lua_describe(L, 3, what, sizeof what));
     size_t count = lua_rawlen(L, 3);
     size_t *positions = lua_newuserdatauv(L, (count + 1) * sizeof *positions, 0);

@@ -27,18 +27,24 @@ enum { BACKENDS_MAX = 8 };
 /* What people look for where it can't be. */
 static const struct reason {
     const char *option, *reason;
+    const char *beside; /* an option that the function has, if it must have one */
 } reasons[] = {
     {"mask",
      "a mask over pairs of query and key can't be split into features of each (eq 5); "
-     "padding is lengths= in sim and assoc, order is causal=true in sim, or prefix"},
-    {"phi", "a similarity is chosen with by=, for example by='elu1'"},
-    {"by", "only sim takes any similarity; a feature map is chosen with phi="},
+     "padding is lengths= in sim and assoc, order is causal=true in sim, or prefix",
+     NULL},
+    {"phi", "a similarity is chosen with by=, for example by='elu1'", "by"},
+    {"phi", "this is softmax's cache; hint: rnn{D=, M=, phi=} keeps sums of features",
+     NULL},
+    {"by", "only sim takes any similarity; a feature map is chosen with phi=", NULL},
     {"causal",
      "assoc sees all keys, prefix and rnn only those up to the query; sim has the "
-     "choice"},
+     "choice",
+     NULL},
     {"lengths",
      "in a causal form no token sees the padding that comes after it; ignore the "
-     "outputs there"},
+     "outputs there",
+     NULL},
 };
 
 static bool listed(const char *word, const char *const *names)
@@ -76,6 +82,7 @@ void tarn_lua_explain(lua_State *L, int table, const char *function,
 {
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         const struct reason *r = &reasons[i];
+        if (r->beside && !listed(r->beside, names)) continue;
         if (listed(r->option, names) || !push_option(L, table, r->option)) continue;
         if (strcmp(r->option, "by") == 0 && lua_type(L, -1) == LUA_TSTRING &&
             tarn_lua_infinite(lua_tostring(L, -1)))

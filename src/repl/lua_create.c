@@ -53,7 +53,7 @@ static double read_number(lua_State *L, int index, const char *function,
     if (lua_type(L, index) != LUA_TNUMBER)
         tarn_lua_fail(L, "%s: %s is %s, expected a number", function, name,
                       tarn_lua_describe(L, index, found, sizeof found));
-    double value = lua_tonumber(L, index);
+    double value = tarn_lua_real(L, index);
     if (!isfinite(value))
         tarn_lua_fail(L, "%s: %s is %g, expected a finite number", function, name,
                       value);

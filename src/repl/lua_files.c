@@ -15,20 +15,6 @@
 #define TARN_SOURCE_DATADIR "exercises/data"
 #endif
 
-/* The path in argument `index`. */
-static const char *read_path(lua_State *L, int index, const char *function)
-{
-    char found[80];
-    if (lua_type(L, index) != LUA_TSTRING)
-        tarn_lua_fail(L, "%s: the path is %s, expected a string", function,
-                      tarn_lua_describe(L, index, found, sizeof found));
-    size_t length;
-    const char *path = lua_tolstring(L, index, &length);
-    if (strlen(path) != length)
-        tarn_lua_fail(L, "%s: the path '%s..' has a zero byte in it", function, path);
-    return path;
-}
-
 /* help: read(path) -> tensor
  * Reads a .npy (versions 1 to 3), IDX or gzipped IDX file, known by its content.
  * shapes: as stored; Fortran order is turned into row-major
@@ -48,7 +34,7 @@ static const char *read_path(lua_State *L, int index, const char *function)
  * see: t:save, mnist, rnn.load */
 static int read_file(lua_State *L)
 {
-    const char *path = read_path(L, 1, "read");
+    const char *path = tarn_lua_path(L, 1, "read");
     tarn_tensor **out = tarn_lua_slot(L);
     tarn_lua_check(L, tarn_read(tarn_lua_context(L), path, out));
     return 1;
@@ -70,7 +56,7 @@ static int read_file(lua_State *L)
 static int save(lua_State *L)
 {
     const tarn_tensor *t = tarn_lua_self(L, "save");
-    tarn_lua_check(L, tarn_save(tarn_lua_context(L), t, read_path(L, 2, "save")));
+    tarn_lua_check(L, tarn_save(tarn_lua_context(L), t, tarn_lua_path(L, 2, "save")));
     return 0;
 }
 
@@ -87,7 +73,7 @@ static int save(lua_State *L)
  * see: mnist, t:save */
 static int imwrite(lua_State *L)
 {
-    const char *path = read_path(L, 1, "imwrite");
+    const char *path = tarn_lua_path(L, 1, "imwrite");
     const tarn_tensor *image = tarn_lua_tensor(L, 2, "imwrite", "the image");
     tarn_lua_check(L, tarn_imwrite(tarn_lua_context(L), image, path));
     return 0;

@@ -246,7 +246,7 @@ static bool clamp_bound(lua_State *L, int index, const char *name, double *value
     if (lua_type(L, index) != LUA_TNUMBER)
         tarn_lua_fail(L, "clamp: %s is %s, expected a number or nil", name,
                       tarn_lua_describe(L, index, found, sizeof found));
-    *value = lua_tonumber(L, index);
+    *value = tarn_lua_real(L, index);
     return true;
 }
 

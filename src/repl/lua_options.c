@@ -153,7 +153,7 @@ bool tarn_lua_opt_number(lua_State *L, int index, const char *function,
 {
     if (!push_option(L, index, name)) return false;
     if (lua_type(L, -1) != LUA_TNUMBER) wrong_option(L, function, name, "a number");
-    *value = lua_tonumber(L, -1);
+    *value = tarn_lua_real(L, -1);
     lua_pop(L, 1);
     return true;
 }

@@ -112,7 +112,7 @@ static tarn_cell read_cell(lua_State *L, const char *function, const char *const
  *   tensor [1] float32 cpu
  *     5
  *   > st
- *   rnn state: D=2 M=1 C=2 phi=elu1 float32, 1 tokens, 32 bytes
+ *   rnn state: D=2 M=1 C=2 phi=elu1 float32, 1 token, 32 bytes
  * see: st:step, st:run, rnn.load, prefix, kv */
 static int new_rnn(lua_State *L)
 {
@@ -144,7 +144,7 @@ static int new_rnn(lua_State *L)
  *   tensor [1] float32 cpu
  *     5
  *   > cache
- *   kv cache: D=2 M=1 float32, 1 tokens, 12 bytes
+ *   kv cache: D=2 M=1 float32, 1 token, 12 bytes
  * see: rnn, st:step, st:bytes, sim */
 /* kv{..} comes as (options), rnn{..} through __call as (rnn, options). */
 static int new_kv(lua_State *L)
@@ -178,11 +178,8 @@ static int new_kv(lua_State *L)
 static int load(lua_State *L)
 {
     static const char *const names[] = {"phi", NULL};
-    char given[80];
     tarn_cell cell = {0};
-    if (lua_type(L, 1) != LUA_TSTRING)
-        tarn_lua_fail(L, "rnn.load: path is %s, expected a string",
-                      tarn_lua_describe(L, 1, given, sizeof given));
+    const char *path = tarn_lua_path(L, 1, "rnn.load");
     lua_settop(L, 2);
     if (tarn_lua_options(L, 2, "rnn.load", names))
         read_phi(L, "rnn.load", &cell);
@@ -190,9 +187,8 @@ static int load(lua_State *L)
         lua_pushnil(L);
     struct tarn_lua_cell *st = tarn_lua_new_rnn(L, -1);
     struct tarn_lua_call call = tarn_lua_enter(L, NULL);
-    tarn_lua_leave(
-        L, call,
-        tarn_rnn_load(tarn_lua_context(L), lua_tostring(L, 1), cell.phi, &st->rnn));
+    tarn_lua_leave(L, call,
+                   tarn_rnn_load(tarn_lua_context(L), path, cell.phi, &st->rnn));
     return 1;
 }
 

@@ -7,6 +7,7 @@
  *
  * - User value 1 of an rnn is what keeps a user's feature map alive, or nil.
  * - As for tensors, __methods and __fields tell completion what there is. */
+#include "repl/arguments.h"
 #include "repl/lua_attention.h"
 #include <stdio.h>
 #include <string.h>
@@ -248,14 +249,10 @@ static int bytes(lua_State *L)
  * see: rnn.load, st:clone, t:save */
 static int save(lua_State *L)
 {
-    char given[80];
     const struct tarn_lua_cell *cell = self(L, "save");
-    if (lua_type(L, 2) != LUA_TSTRING)
-        tarn_lua_fail(L, "save: path is %s, expected a string",
-                      tarn_lua_describe(L, 2, given, sizeof given));
+    const char *path = tarn_lua_path(L, 2, "rnn:save");
     if (!cell->rnn) tarn_lua_fail(L, "save: this is a kv cache, expected an rnn state");
-    tarn_lua_check(L,
-                   tarn_rnn_save(tarn_lua_context(L), cell->rnn, lua_tostring(L, 2)));
+    tarn_lua_check(L, tarn_rnn_save(tarn_lua_context(L), cell->rnn, path));
     return 0;
 }
 
@@ -319,14 +316,19 @@ static int get(lua_State *L)
 {
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
-    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    char given[80];
+    const bool named = lua_type(L, 2) == LUA_TSTRING;
+    const char *name = named ? lua_tostring(L, 2) : "st[i]";
     const struct tarn_lua_cell *cell = self(L, name);
+    const char *kind = cell->rnn ? "rnn state" : "kv cache";
+    if (!named)
+        tarn_lua_fail(L, "%s: the key is %s, expected the name of a field or a method",
+                      kind, tarn_lua_describe(L, 2, given, sizeof given));
     if (strcmp(name, "t") == 0) return push_time(L, cell);
     if (cell->rnn && strcmp(name, "S") == 0) return push_state(L, cell, false);
     if (cell->rnn && strcmp(name, "z") == 0) return push_state(L, cell, true);
 
     const char *near = tarn_lua_nearest_key(L, lua_upvalueindex(1), name);
-    const char *kind = cell->rnn ? "rnn state" : "kv cache";
     if (near)
         tarn_lua_fail(L, "%s: there is no '%s'; did you mean '%s'?", kind, name, near);
     return tarn_lua_fail(L, "%s: there is no '%s'; fields are %s", kind, name,
@@ -363,10 +365,11 @@ static int to_string(lua_State *L)
     if (cell->rnn)
         used += snprintf(text + used, sizeof text - (size_t)used, " C=%zu phi=%.20s",
                          tarn_rnn_features(cell->rnn), sizes->phi->name);
-    snprintf(text + used, sizeof text - (size_t)used, " %s, %llu tokens, %zu bytes",
-             sizes->dtype == TARN_FLOAT64 ? "float64" : "float32",
-             (unsigned long long)(cell->rnn ? tarn_rnn_time(cell->rnn)
-                                            : tarn_kv_time(cell->kv)),
+    const unsigned long long tokens =
+        cell->rnn ? tarn_rnn_time(cell->rnn) : tarn_kv_time(cell->kv);
+    snprintf(text + used, sizeof text - (size_t)used, " %s, %llu token%s, %zu bytes",
+             sizes->dtype == TARN_FLOAT64 ? "float64" : "float32", tokens,
+             tokens == 1 ? "" : "s",
              cell->rnn ? tarn_rnn_bytes(cell->rnn) : tarn_kv_bytes(cell->kv));
     lua_pushstring(L, text);
     return 1;
@@ -385,11 +388,13 @@ static const luaL_Reg meta[] = {{"__newindex", set},
                                 {NULL, NULL}};
 
 /* Makes a metatable with the first `count` methods and the NULL-terminated fields. */
-static void new_type(lua_State *L, const char *type, size_t count,
+static void new_type(lua_State *L, const char *type, const char *name, size_t count,
                      const char *const *fields)
 {
     luaL_newmetatable(L, type);
     luaL_setfuncs(L, meta, 0);
+    lua_pushstring(L, name);
+    lua_setfield(L, -2, "__name"); /* what Lua's own messages call it */
     lua_newtable(L);
     for (size_t i = 0; i < count; i++) {
         lua_pushcfunction(L, methods[i].func);
@@ -413,6 +418,6 @@ void tarn_lua_open_states(lua_State *L)
     static const char *const rnn_fields[] = {"S", "z", "t", NULL};
     static const char *const kv_fields[] = {"t", NULL};
     const size_t all = sizeof methods / sizeof *methods - 1; /* save comes last */
-    new_type(L, RNN, all, rnn_fields);
-    new_type(L, KV, all - 1, kv_fields);
+    new_type(L, RNN, "rnn state", all, rnn_fields);
+    new_type(L, KV, "kv cache", all - 1, kv_fields);
 }

@@ -79,7 +79,7 @@ check "tarn itself works" work
 why() { "$TARN" --restricted -e 'io.open("x")' 2>&1 | grep -q 'io.open is closed by --restricted'; }
 check "what is closed says so" why
 
-tensors() { "$TARN" --memory=20M -e 'zeros(10000, 10000)' 2>&1 | grep -q '^out of memory'; }
+tensors() { "$TARN" --memory=20M -e 'zeros(10000, 10000)' 2>&1 | grep -q '^zeros: out of memory'; }
 check "--memory limits tensors" tensors
 strings() { "$TARN" --memory=20M -e 's = "x" while true do s = s .. s end' 2>&1 | grep -q '^not enough memory'; }
 check "--memory limits Lua" strings

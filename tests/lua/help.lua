@@ -189,7 +189,7 @@ test("apropos: says when there is nothing, and what may have been meant", functi
   written(apropos, ("x"):rep(1000000))
   written(apropos, "%s [")
   tap.raises("apropos: text is the number 3, expected a string", apropos, 3)
-  tap.raises("apropos: text is a nil, expected a string", apropos)
+  tap.raises("apropos: text is missing, expected a string", apropos)
 end)
 
 -- ---- looks ---------------------------------------------------------------------------

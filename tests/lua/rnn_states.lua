@@ -121,7 +121,7 @@ test("a state with a function of the user's is loaded together with it", functio
   raises("rnn.load: unknown option 'pih'; did you mean 'phi'?", rnn.load, path, {pih = f})
   os.remove(path)
   raises("save: this is a kv cache, expected an rnn state", st.save, kv {D = 1, M = 1}, path)
-  raises("save: path is missing, expected a string", st.save, st)
+  raises("rnn:save: the path is missing, expected a string", st.save, st)
 end)
 
 test("float32 that meets a float64 state becomes float64; a float32 state stays one", function()

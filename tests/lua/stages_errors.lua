@@ -132,7 +132,8 @@ end)
 test("a comparison of what is not there", function()
   raises("equiv: devices[1] is 'cuda', which is not in this build; hint: backends() lists " ..
     "what is", equiv, q, k, v, {devices = {"cuda"}})
-  raises("equiv: dtypes[2] is 'float16', expected float32 or float64", equiv, q, k, v,
+  raises("equiv: dtypes[2] is 'float16', expected float32 or float64; " ..
+    "did you mean 'float32'?", equiv, q, k, v,
     {dtypes = {"float32", "float16"}})
   raises("equiv: impls is an empty table, expected a list of names", equiv, q, k, v,
     {impls = {}})

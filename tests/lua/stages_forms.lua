@@ -206,7 +206,7 @@ test("a gradient may arrive at the final state too", function()
     near(dv, phi.elu1(k):sum(2):reshape(3, 1):expand(3, 2), 1e-14)
     assert(dk:norm() > 0)
   end
-  raises("prefix_grad: dstate is a value of type tarn.rnn, expected {S=, z=}", prefix_grad,
+  raises("prefix_grad: dstate is a value of type rnn state, expected {S=, z=}", prefix_grad,
     q, k, v, v, {dstate = rnn {D = 2, M = 2, dtype = "float64"}})
 end)
 

@@ -177,7 +177,7 @@ test("index picks positions in order and as often as listed", function()
     index, matrix(), 2, tensor({1.5}))
   raises("index: the tensor of positions has rank 2, expected 1",
     index, matrix(), 2, matrix())
-  raises("index: argument 3 is the number 1, expected a list or tensor of positions",
+  raises("index: list is the number 1, expected a table or a tensor of positions",
     index, matrix(), 2, 1)
 end)
 
