@@ -42,10 +42,11 @@ EXTRA_DIST += tests/lua/pictures.lua
 program_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
 	tests/cli/repl_editing.sh tests/cli/repl_paste.sh tests/cli/repl_memory.sh \
 	tests/cli/readme.sh tests/cli/commands.sh tests/cli/restricted.sh
-program_tests += tests/cli/repl_help.sh
+program_tests += tests/cli/repl_help.sh tests/cli/repl_wrong.sh
 cli_tests += tests/cli/reference.sh
 EXTRA_DIST += tests/cli/terminal.sh tests/cli/terminal.py tests/cli/repl_terminal.py \
-	tests/cli/repl_editing.py tests/cli/repl_paste.py tests/cli/repl_help.py
+	tests/cli/repl_editing.py tests/cli/repl_paste.py tests/cli/repl_help.py \
+	tests/cli/wrong_inputs.lua tests/cli/wrong_inputs.txt
 
 ## The build, the rules of the house, the installed library.
 cli_tests += tests/cli/configure.sh tests/cli/dist.sh tests/cli/house.sh \
