@@ -1,12 +1,13 @@
 -- wrong_inputs.lua: wrong inputs for one session of the prompt, and what it says to them.
 --
---   tarn wrong_inputs.lua inputs          writes the inputs, each before a line that writes a
---                                       mark to standard error
+--   tarn wrong_inputs.lua inputs          writes the inputs, each before a line that
+--                                         writes a mark to standard error
 --   tarn wrong_inputs.lua check ANSWERS   reads that standard error, writes TAP
 --
--- Inputs written by hand stand in wrong_inputs.txt. Wrong calls are made from the help entries: for each argument of each signature the
--- values of `wrong_for` take the place of the right one, for each option those of no type
--- that it may have. A new function is covered as soon as it has an entry; a new name of an
+-- Inputs written by hand stand in wrong_inputs.txt; an indented line goes on with the one
+-- above it. Wrong calls are made from the help entries: for each argument of a signature its
+-- wrong values in `arguments` take the place of the right one, and each option gets a value
+-- that no option has. A new function is covered as soon as it has an entry; a new name of an
 -- argument needs a line in `arguments`.
 
 local names = require "tarn.names"
