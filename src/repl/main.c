@@ -14,18 +14,22 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Makes a full disk or a closed pipe behind stdout an error, also after os.exit. */
+/* Makes a full disk or a closed pipe behind stdout an error, also after os.exit. A stdout
+ * that was closed from the beginning is none if nothing was written. The reason of an error
+ * before, in a print, is not known any more. */
 static void close_stdout(void)
 {
-    bool failed = ferror(stdout) != 0;
+    bool failed = ferror(stdout) != 0, pending = __fpending(stdout) > 0;
     errno = 0;
-    if (fclose(stdout) != 0 || failed) {
-        fprintf(stderr, "tarn: write error%s%s\n", errno ? ": " : "",
-                errno ? strerror(errno) : "");
+    bool unclosed = fclose(stdout) != 0 && (pending || errno != EBADF);
+    if (failed || unclosed) {
+        fprintf(stderr, "tarn: write error: %s\n",
+                unclosed ? strerror(errno) : "some of the output is lost");
         _exit(EXIT_FAILURE);
     }
 }

@@ -103,6 +103,8 @@ if test -c /dev/full; then
 else
     skip "a full disk behind stdout is an error" "no /dev/full"
 fi
+silent_without_stdout() { "$TARN" -e 'x = 1' >&-; }
+check "a closed stdout is no error of a script that prints nothing" silent_without_stdout
 closed_pipe() { { "$TARN" -e 'for i = 1, 1e6 do print(i) end' 2>err; echo $? >status; } | head -1; test "$(cat status)" != 0; }
 check "a closed pipe ends the script" closed_pipe
 
