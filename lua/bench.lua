@@ -1,7 +1,7 @@
 -- bench.lua: how long something takes: time(f) once, bench(f) often enough to believe it.
 
 local tarn = require "tarn"
-local host = require "tarn.host"
+local entry = require "tarn.entry"
 local report = require "tarn.report"
 local options = require "tarn.options"
 local machine = require "tarn.machine"
@@ -47,6 +47,9 @@ local class = {
     local d = report.duration
     local text = ("median %s of %d runs, from %s to %s, middle half within %s"):format(
       d(b.median), b.runs, d(b.min), d(b.max), d(b.iqr))
+    local lines = {}
+    entry.wrap(lines, text, "", "  ")
+    text = table.concat(lines, "\n")
     if b.flops_per_s and not tarn.quiet_times then
       text = text .. ("\n%.3g Gflop/s"):format(b.flops_per_s / 1e9)
     end

@@ -6,8 +6,11 @@
 
 local tarn = require "tarn"
 local host = require "tarn.host"
+local entry = require "tarn.entry"
 
 local report = {}
+
+local WIDE = 76 -- columns that the table of feature maps takes
 
 -- Numbers -------------------------------------------------------------------------------
 
@@ -43,25 +46,52 @@ local function pad(text, columns, right)
   return right and space .. text or text .. space
 end
 
--- Lays lines of cells out below a line of heads. A head that starts with ">" asks for its
--- column to stand on the right.
-function report.layout(heads, lines)
-  local widths, right, titles = {}, {}, {}
+-- The width of each column, heads included.
+local function widths_of(heads, lines)
+  local widths = {}
   for c, head in ipairs(heads) do
-    right[c] = head:sub(1, 1) == ">"
-    titles[c] = head:gsub("^>", "")
-    widths[c] = width(titles[c])
+    widths[c] = width((head:gsub("^>", "")))
     for _, line in ipairs(lines) do widths[c] = math.max(widths[c], width(line[c])) end
   end
-  local out = {}
+  return widths
+end
+
+-- Which columns are left out, of those that may be, until the others fit the window.
+local function left_out(heads, widths, spare)
+  local total, out, names = -2, {}, {}
+  for _, columns in ipairs(widths) do total = total + columns + 2 end
+  for _, head in ipairs(spare) do
+    for c in ipairs(heads) do
+      if heads[c]:gsub("^>", "") == head and total > host.columns() then
+        total, out[c], names[#names + 1] = total - widths[c] - 2, true, head
+      end
+    end
+  end
+  return out, names
+end
+
+-- Lays lines of cells out below a line of heads. A head that starts with ">" asks for its
+-- column to stand on the right. In a narrow window columns of `spare`, a list of heads, are
+-- left out, the first of them first; gives their names too.
+function report.layout(heads, lines, spare)
+  local widths = widths_of(heads, lines)
+  local out, names = left_out(heads, widths, spare or {})
+  local text = {}
   local function add(cells)
     local padded = {}
-    for c, cell in ipairs(cells) do padded[c] = pad(cell, widths[c], right[c]) end
-    out[#out + 1] = (table.concat(padded, "  "):gsub("%s+$", ""))
+    for c, cell in ipairs(cells) do
+      if not out[c] then
+        local right = heads[c]:sub(1, 1) == ">"
+        padded[#padded + 1] = pad(cell, widths[c], right)
+      end
+    end
+    text[#text + 1] = (table.concat(padded, "  "):gsub("%s+$", ""))
   end
+  local titles = {}
+  for c, head in ipairs(heads) do titles[c] = head:gsub("^>", "") end
   add(titles)
   for _, line in ipairs(lines) do add(line) end
-  return table.concat(out, "\n")
+  return table.concat(text, "\n"), names
 end
 
 -- Reports -------------------------------------------------------------------------------
@@ -127,9 +157,15 @@ local function report_text(self)
   for _, head in ipairs {">max_abs", ">max_rel", "", ">bound", ">time", ">state bytes"} do
     heads[#heads + 1] = head
   end
-  local text = title(self.name, rows, #bad, common) .. "\n" .. report.layout(heads, lines)
-  if #bad == 0 then return text end
-  return text .. "\nworst: " .. table.concat(bad, "\nworst: ")
+  local layout, missing = report.layout(heads, lines, {"max_abs", "state bytes", "time", "bound"})
+  local text = {}
+  entry.wrap(text, title(self.name, rows, #bad, common), "", "  ")
+  text[#text + 1] = layout
+  if #missing > 0 then
+    entry.wrap(text, "no room for " .. table.concat(missing, ", ") .. "; .rows has them", "", "  ")
+  end
+  for _, row in ipairs(bad) do entry.wrap(text, "worst: " .. row, "", "  ") end
+  return table.concat(text, "\n")
 end
 
 local class = {__tostring = report_text, __name = "report"}
@@ -154,6 +190,10 @@ local map_class = {
 local maps_class = {
   __tostring = function(maps)
     local lines = {}
+    if host.columns() < WIDE then
+      for _, map in ipairs(maps) do entry.wrap(lines, tostring(map), "", "  ") end
+      return table.concat(lines, "\n")
+    end
     for i, map in ipairs(maps) do
       lines[3 * i - 2] = {map.name, map.width, "phi(x)", map.equation}
       lines[3 * i - 1] = {"", "", "derivative", map.derivative}

@@ -47,7 +47,7 @@ static const tarn_phi table[TARN_PHI_COUNT] = {
                         .name = "poly2",
                         .equation = "x_i^2, and sqrt(2) x_i x_j for i < j",
                         .width = "D (D + 1) / 2",
-                        .positivity = "any sign, but phi(q).phi(k) = (q.k)^2 >= 0",
+                        .positivity = "any sign, phi(q).phi(k) = (q.k)^2",
                         .derivative = "2 x_i, and sqrt(2) x_j, sqrt(2) x_i"},
 };
 
