@@ -17,8 +17,8 @@ local open = io.open -- also in a restricted session
 
 local doctest = {}
 
--- Of a difference so many lines are shown.
-local MOST_SHOWN = 60
+-- Of a difference so many lines are shown, and so many bytes of each.
+local MOST_SHOWN, MOST_BYTES = 60, 400
 
 -- ---- reading ----------------------------------------------------------------------------
 
@@ -130,6 +130,9 @@ local function show_failure(path, item, got)
     end
   end
   flush()
+  for i = 1, math.min(#shown, MOST_SHOWN) do
+    if #shown[i] > MOST_BYTES then shown[i] = shown[i]:sub(1, MOST_BYTES) .. " (and more)" end
+  end
   if #shown > MOST_SHOWN then
     shown[MOST_SHOWN + 1] = ("    (and %d lines more)"):format(#shown - MOST_SHOWN)
   end

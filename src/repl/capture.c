@@ -11,28 +11,30 @@
 
 /* ---- The thread that reads ---- */
 
-/* Keeps what fits; the first byte that does not asks the writer to stop. */
-static void keep(struct tarn_capture *capture, const char *bytes, size_t count)
+/* Keeps what was read; false if it does not fit. */
+static bool keep(struct tarn_capture *capture, const char *bytes, size_t count)
 {
     size_t wanted = capture->length + count;
-    if (!capture->overflowed && wanted > capture->capacity) {
-        size_t capacity = 2 * wanted;
-        char *text =
-            wanted <= TARN_CAPTURE_LIMIT ? realloc(capture->text, capacity) : NULL;
-        if (text) {
-            capture->text = text;
-            capture->capacity = capacity;
-        } else {
-            capture->overflowed = true;
-        }
-    }
-    if (capture->overflowed) {
-        tarn_interrupt(
-            capture->ctx); /* again each time: the flag may have been cleared */
-        return;
+    if (wanted > TARN_CAPTURE_LIMIT) return false;
+    if (wanted > capture->capacity) {
+        char *text = realloc(capture->text, 2 * wanted);
+        if (!text) return false;
+        capture->text = text;
+        capture->capacity = 2 * wanted;
     }
     memcpy(capture->text + capture->length, bytes, count);
     capture->length += count;
+    return true;
+}
+
+/* Stops the writer: Lua and C code of tarn by the flag, other programs by a pipe that
+ * leads nowhere. */
+static void overflow(struct tarn_capture *capture)
+{
+    capture->overflowed = true;
+    tarn_interrupt(capture->ctx);
+    close(capture->pipe[0]);
+    capture->pipe[0] = -1;
 }
 
 /* Empties the pipe until the end is announced and nothing is left. A child process may
@@ -45,11 +47,13 @@ static void *collect(void *data)
     char bytes[1 << 16];
     for (;;) {
         if (poll(inputs, 2, -1) < 0) continue;
-        if (!(inputs[0].revents & POLLIN)) break;
+        if (!(inputs[0].revents & POLLIN)) return NULL;
         ssize_t got = read(capture->pipe[0], bytes, sizeof bytes);
-        if (got > 0) keep(capture, bytes, (size_t)got);
+        if (got > 0 && !keep(capture, bytes, (size_t)got)) {
+            overflow(capture);
+            return NULL;
+        }
     }
-    return NULL;
 }
 
 /* Starts the thread, which leaves signals to the others. */
@@ -86,6 +90,7 @@ static void redirect(int out, int err)
     fflush(stderr);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
+    clearerr(stdout); /* that a full pipe was closed is no fault of what comes later */
 }
 
 bool tarn_capture_begin(struct tarn_capture *capture, tarn_context *ctx)
@@ -99,6 +104,7 @@ bool tarn_capture_begin(struct tarn_capture *capture, tarn_context *ctx)
     memcpy(capture->end, none, sizeof none);
     if (open_all(capture) && start_reader(capture)) {
         redirect(capture->pipe[1], capture->pipe[1]);
+        capture->on_broken_pipe = signal(SIGPIPE, SIG_IGN);
         return true;
     }
     int reason = errno;
@@ -112,6 +118,7 @@ bool tarn_capture_begin(struct tarn_capture *capture, tarn_context *ctx)
 void tarn_capture_end(struct tarn_capture *capture)
 {
     redirect(capture->saved[0], capture->saved[1]);
+    signal(SIGPIPE, capture->on_broken_pipe);
     close(capture->end[1]); /* the reader sees the end of file */
     capture->end[1] = -1;
     pthread_join(capture->reader, NULL);

@@ -2,7 +2,7 @@
  *
  * The file descriptors themselves lead into a pipe, so that what C code and child processes
  * write is taken too, in the order of writing. A thread empties the pipe. Beyond
- * TARN_CAPTURE_LIMIT the rest is dropped, and the writer is asked to stop. */
+ * TARN_CAPTURE_LIMIT bytes the pipe is closed, and the writer is asked to stop. */
 #ifndef TARN_CAPTURE_H
 #define TARN_CAPTURE_H
 
@@ -20,6 +20,7 @@ struct tarn_capture {
     bool overflowed;
     int saved[2]; /* where stdout and stderr led before */
     int pipe[2], end[2];
+    void (*on_broken_pipe)(int); /* what SIGPIPE did before */
     pthread_t reader;
 };
 
