@@ -46,7 +46,7 @@ function transcript.inputs(text)
   if not indent then return nil end
   local lines = {}
   for line in (text .. "\n"):gmatch("([^\n]*)\n") do
-    line = line:gsub("\r$", "")
+    line = line:gsub("\r+$", "")
     if line:sub(1, #indent) == indent then line = line:sub(#indent + 1) end
     lines[#lines + 1] = line
   end

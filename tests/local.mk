@@ -30,7 +30,8 @@ lua_tests += tests/lua/phi_maps.lua tests/lua/phi_functions.lua \
 	tests/lua/stages_forms.lua tests/lua/stages_errors.lua tests/lua/rnn_states.lua \
 	tests/lua/check_reports.lua tests/lua/tour_runs.lua
 lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua tests/lua/help.lua \
-	tests/lua/complete.lua tests/lua/signatures.lua tests/lua/suggestions.lua
+	tests/lua/complete.lua tests/lua/signatures.lua tests/lua/suggestions.lua \
+	tests/lua/transcript.lua
 EXTRA_DIST += tests/lua/tap.lua
 
 ## Pictures.
@@ -41,7 +42,7 @@ EXTRA_DIST += tests/lua/pictures.lua
 ## The program, from outside.
 program_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
 	tests/cli/repl_editing.sh tests/cli/repl_paste.sh tests/cli/repl_memory.sh \
-	tests/cli/readme.sh tests/cli/commands.sh tests/cli/restricted.sh
+	tests/cli/readme.sh tests/cli/doctest.sh tests/cli/commands.sh tests/cli/restricted.sh
 program_tests += tests/cli/repl_help.sh tests/cli/repl_wrong.sh tests/cli/valgrind.sh
 cli_tests += tests/cli/reference.sh
 EXTRA_DIST += tests/cli/terminal.sh tests/cli/terminal.py tests/cli/repl_terminal.py \

@@ -11,6 +11,7 @@
 #include "repl/report.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -232,6 +233,8 @@ void tarn_doctest_prepare(struct tarn_invocation *inv)
 {
     inv->init = inv->history = false;
     inv->color = TARN_COLOR_NEVER;
+    setvbuf(stdout, NULL, _IONBF,
+            0); /* what child processes write stays in its place */
     setenv("COLUMNS", "80", 1);
     unsetenv("LINES");
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

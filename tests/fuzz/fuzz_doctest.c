@@ -1,0 +1,12 @@
+/* fuzz_doctest.c: tries the reader of transcripts in Markdown on bytes that libFuzzer makes up.
+ *
+ * tests/fuzz/run builds and runs it; promises.lua says what must hold. */
+#include "fuzz_lua.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    keep_promise("doctest", bytes, size);
+    return 0;
+}
