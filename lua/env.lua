@@ -21,7 +21,8 @@ local transcript = require "tarn.transcript"
 local doctest = require "tarn.doctest"
 
 local getinfo, getlocal = debug.getinfo, debug.getlocal
-local rawget, getmetatable, type, next = rawget, getmetatable, type, next
+local get, set = host.get, host.set
+local rawget, rawset, getmetatable, type, next = rawget, rawset, getmetatable, type, next
 local real = _G
 
 -- The public names that are global, filled by `open` when every module is there.
@@ -38,7 +39,7 @@ local function read(_, name)
   if value == nil then value = public[name] end
   if value ~= nil then return value end
   if getmetatable(real) then
-    value = real[name]
+    value = get(real, name)
     if value ~= nil then return value end
   end
   if declared[name] or type(name) ~= "string" then return nil end
@@ -61,7 +62,7 @@ local function write(_, name, value)
     end
   end
   own[name] = nil
-  real[name] = value
+  set(real, name, value)
 end
 
 setmetatable(proxy, {
@@ -85,7 +86,7 @@ end
 -- Shows what an input gave, and keeps the first value as `_`. A file that is written to
 -- is not shown: io.write(x) gives it back only so that calls can be chained.
 local function show_results(silent, ...)
-  real._ = (...)
+  rawset(real, "_", (...))
   commands.note_values(select("#", ...), silent)
   if silent or (select("#", ...) == 1 and ... == io.output()) then return end
   show.print_results(...)

@@ -43,7 +43,8 @@ EXTRA_DIST += tests/lua/pictures.lua
 program_tests += tests/cli/repl_options.sh tests/cli/repl_scripts.sh tests/cli/repl_terminal.sh \
 	tests/cli/repl_editing.sh tests/cli/repl_paste.sh tests/cli/repl_memory.sh \
 	tests/cli/readme.sh tests/cli/doctest.sh tests/cli/commands.sh tests/cli/restricted.sh
-program_tests += tests/cli/repl_help.sh tests/cli/repl_wrong.sh tests/cli/valgrind.sh
+program_tests += tests/cli/repl_help.sh tests/cli/repl_wrong.sh tests/cli/repl_modules.sh \
+	tests/cli/valgrind.sh
 cli_tests += tests/cli/reference.sh
 EXTRA_DIST += tests/cli/terminal.sh tests/cli/terminal.py tests/cli/repl_terminal.py \
 	tests/cli/repl_editing.py tests/cli/repl_paste.py tests/cli/repl_help.py \
