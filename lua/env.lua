@@ -145,6 +145,7 @@ return {
   show_results = show_results,
   help = help.topic,
   called = meant.called,
+  syntax = meant.syntax,
   command = commands.run,
   note_input = commands.note_input,
   note_no_error = commands.note_no_error,

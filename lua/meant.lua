@@ -4,8 +4,10 @@
 --   meant.guard("rnn", members)    makes reading what a table of tarn's does not have an error
 --   meant.called(message)          "; did you mean 'math.sqrt'?" for Lua's own message that
 --                                  a member of its libraries is nil
+--   meant.syntax(message, text)    "; hint: not equal is ~=" for Lua's own message on wrong
+--                                  syntax; text, if it is known, is what was typed
 --
--- Where nothing is near enough, the first and the last give "" and nil.
+-- Where there is nothing to say, the first gives "", the others nil.
 
 local host = require "tarn.host"
 local names = require "tarn.names"
@@ -25,6 +27,15 @@ local ways_out = {
   print_r = "show(x) shows tables",
   null = "it is nil in Lua",
   None = "it is nil in Lua",
+  torch = "tarn's functions have no prefix, zeros(2, 3)",
+  np = "tarn's functions have no prefix, zeros(2, 3)",
+  numpy = "tarn's functions have no prefix, zeros(2, 3)",
+  matmul = "it is a:mm(b)",
+  arange = "it is range(a, b), the end included",
+  len = "it is #x",
+  str = "it is tostring(x)",
+  inf = "it is math.huge in Lua",
+  nan = "it is 0/0 in Lua",
 }
 
 -- Every name that a variable could be: name -> how it is written.
@@ -75,6 +86,41 @@ function meant.called(message)
   local known = kind == "field" and members or kind == "method" and methods
   local near = known and host.nearest(name, known)
   return near and "; did you mean '" .. rawget(known, near) .. "'?" or nil
+end
+
+-- Signs in Lua's message on wrong syntax, and what they may stand for in other languages.
+local signs = {
+  ["!"] = "not equal is ~=, and not x negates",
+  ["&"] = "and, or, not are words",
+  ["|"] = "and, or, not are words",
+  ["+"] = "there is no += or ++; write x = x + 1",
+  ["//"] = "comments begin with --",
+  [":"] = "blocks are if .. then .. end, for .. do .. end, function f() .. end",
+}
+
+-- Words at the beginning of a text that is no Lua.
+local words = {
+  import = 'modules are loaded by require "name"',
+  from = 'modules are loaded by require "name"',
+  def = "functions are function f(x) .. end",
+  print = "print is a function, print(x)",
+  elif = "it is elseif",
+}
+
+-- About a sign that begins with this byte and is not in ASCII.
+local function odd_sign(byte, text)
+  local sign = text and text:match(string.char(byte) .. "[\128-\191]+")
+  return "outside of strings and comments Lua knows ASCII alone" .. (sign and ", not " .. sign or "")
+end
+
+function meant.syntax(message, text)
+  local near = message:match(" near '([^']+)'$")
+  if not near then return nil end
+  local hint = text and words[text:match("^%s*(%a+)%s")] or signs[near]
+  if message:find("'%]' expected near ':'", 1) then hint = "a range is t[{{a, b}}], b included" end
+  local byte = tonumber(near:match("^<\\(%d+)>$"))
+  if byte then hint = odd_sign(byte, text) end
+  return hint and "; hint: " .. hint or nil
 end
 
 return meant

@@ -81,7 +81,9 @@ enum tarn_input tarn_input_understand(lua_State *L, const char *text)
     else
         lua_remove(L, -2);
     if (status == LUA_OK) return TARN_INPUT_STATEMENTS;
-    return wants_more(L, status) ? TARN_INPUT_INCOMPLETE : TARN_INPUT_WRONG;
+    if (wants_more(L, status)) return TARN_INPUT_INCOMPLETE;
+    tarn_explain_syntax(L, text);
+    return TARN_INPUT_WRONG;
 }
 
 /* A `;` at the end that is part of the code: with another sign there, which Lua does not

@@ -70,9 +70,43 @@ static int push_dtype(lua_State *L, const tarn_tensor *t)
     return 1;
 }
 
+/* What other libraries of tensors call it, and how it is written here. */
+static const struct foreign {
+    const char *name, *here;
+} foreign[] = {
+    {"view", "t:reshape(...)"},
+    {"flatten", "t:reshape(-1)"},
+    {"size", "t.shape"},
+    {"dim", "t:rank()"},
+    {"ndim", "t:rank()"},
+    {"len", "#t"},
+    {"add", "t + u"},
+    {"sub", "t - u"},
+    {"mul", "t * u"},
+    {"div", "t / u"},
+    {"pow", "t ^ x"},
+    {"dot", "t:mm(u)"},
+    {"matmul", "t:mm(u)"},
+    {"T", "t:t()"},
+    {"tolist", "t:totable()"},
+    {"numpy", "t:totable()"},
+    {"zero", "t:fill(0)"},
+    {"zero_", "t:fill(0)"},
+    {"float", "t:to(\"float32\")"},
+    {"double", "t:to(\"float64\")"},
+    {"astype", "t:to(\"float64\")"},
+    {"type", "t:to(\"float64\")"},
+    {"repeat", "t:expand(...)"},
+    {"backward", "a function: prefix_grad(q, k, v, dout) and its like"},
+};
+
 /* Raises that a tensor has nothing of this name; the methods are at index `methods`. */
 static int no_member(lua_State *L, const char *name, int methods)
 {
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (strcmp(name, foreign[i].name) == 0)
+            tarn_lua_fail(L, "tensor has no method '%s'; here it is %s", name,
+                          foreign[i].here);
     const char *near = tarn_lua_nearest(name, fields);
     if (!near) near = tarn_lua_nearest_key(L, methods, name);
     if (near)

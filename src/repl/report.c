@@ -73,27 +73,31 @@ static void add_frames(lua_State *L, luaL_Buffer *text)
     for (; level < levels; level++) add_frame(L, text, level);
 }
 
-/* called(message): see lua/meant.lua. */
+/* suggest(which, message, text): what a function of lua/meant.lua says about a message. */
 static int suggest(lua_State *L)
 {
-    tarn_session_push(L, "called");
-    lua_insert(L, 1);
-    lua_call(L, 1, 1);
+    tarn_session_push(L, lua_tostring(L, 1));
+    lua_replace(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
     return 1;
 }
 
-/* Adds to the message at index 1 what may have been meant, if Lua has left that open. */
-static void add_suggestion(lua_State *L)
+/* Adds to the message on top of the stack what may have been meant, if Lua has left that
+ * open; `text` is what was typed, or NULL. */
+static void add_suggestion(lua_State *L, const char *which, const char *text)
 {
+    int message = lua_gettop(L);
     lua_pushcfunction(L, suggest);
-    lua_pushvalue(L, 1);
-    if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_isstring(L, -1)) {
-        lua_pushvalue(L, 1);
-        lua_insert(L, -2);
-        lua_concat(L, 2);
-        lua_replace(L, 1);
-    }
-    lua_settop(L, 1);
+    lua_pushstring(L, which);
+    lua_pushvalue(L, message);
+    lua_pushstring(L, text);
+    if (lua_pcall(L, 3, 1, 0) == LUA_OK && lua_isstring(L, -1)) lua_concat(L, 2);
+    lua_settop(L, message);
+}
+
+void tarn_explain_syntax(lua_State *L, const char *text)
+{
+    if (lua_type(L, -1) == LUA_TSTRING) add_suggestion(L, "syntax", text);
 }
 
 /* Turns an error value into its message, with the frames of the moment after it. */
@@ -105,7 +109,8 @@ static int add_traceback(lua_State *L)
             lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
         lua_replace(L, 1);
     }
-    add_suggestion(L);
+    lua_settop(L, 1);
+    add_suggestion(L, "called", NULL);
     luaL_traceback(L, L, lua_tostring(L, 1), 1);
     lua_setfield(L, LUA_REGISTRYINDEX, TARN_LAST_TRACEBACK);
     luaL_Buffer text;

@@ -21,6 +21,10 @@
  * the error into one string of message and frames. Returns Lua's status. */
 int tarn_protected_call(lua_State *L, int arguments, int results);
 
+/* Adds to Lua's message on wrong syntax, on top of the stack, what may have been meant;
+ * `text` is what was typed, or NULL. */
+void tarn_explain_syntax(lua_State *L, const char *text);
+
 /* Writes the error on top of the stack to stderr, and pops it. Needs no memory. */
 void tarn_show_error(lua_State *L, bool color);
 

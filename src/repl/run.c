@@ -27,6 +27,7 @@ static bool finish(struct tarn_session *session, int status)
 static bool run_chunk(struct tarn_session *session, int load_status, int arguments)
 {
     lua_State *L = session->L;
+    if (load_status == LUA_ERRSYNTAX) tarn_explain_syntax(L, NULL);
     if (load_status != LUA_OK) return finish(session, load_status);
     tarn_session_adopt(L);
     if (arguments > 0) lua_insert(L, -arguments - 1);
@@ -66,7 +67,7 @@ bool tarn_run_script(struct tarn_session *session)
     const char *name = inv->argv[inv->script];
     int status = luaL_loadfilex(session->L, strcmp(name, "-") == 0 ? NULL : name,
                                 mode_of(session));
-    if (status != LUA_OK) return finish(session, status);
+    if (status != LUA_OK) return run_chunk(session, status, 0);
 
     /* Hand the script its arguments as `...` too. */
     int count = inv->argc - inv->script - 1;

@@ -107,6 +107,7 @@ raises() { "$TARN" -e "$2" >out 2>err </dev/null; test $? = 1 && head -1 err | g
 check "an unknown name is an error with a suggestion" \
     raises "undefined variable 'tenosr': did you mean 'tensor'?" 'tenosr {1}'
 check "a misspelt member of Lua's libraries" raises "(command line):1: attempt to call a nil value (field 'sqroot'); did you mean 'math.sqrt'?" 'math.sqroot(2)'
+check "syntax of another language" raises "(command line):1: syntax error near '+'; hint: there is no += or ++; write x = x + 1" 'x += 1'
 check "a name with nothing near" raises "undefined variable 'qqqqqqqqqq'" 'print(qqqqqqqqqq)'
 check "exit says how to leave" raises "undefined variable 'exit': leave with ^D or os.exit()" 'exit()'
 check "a variable made inside a function is an error" raises \

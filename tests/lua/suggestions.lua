@@ -1,7 +1,7 @@
 -- suggestions.lua: what may have been meant by a misspelt name, wherever one may stand, and
 -- that modules which only ask whether a name exists get their answer.
 local tap = dofile(arg[0]:match("^.*/") .. "tap.lua")
-local test, is = tap.test, tap.is
+local test, is, raises = tap.test, tap.is, tap.raises
 
 local a, st, cache = randn(2, 3, {seed = 1}), rnn{D = 2, M = 2}, kv{D = 2, M = 2}
 
@@ -75,6 +75,28 @@ end)
 test("what is near nothing gets no suggestion", function()
   tap.raises("tarn has no 'qqqqqqqq'", function() return tarn.qqqqqqqq end)
   tap.raises("rnn has no 'qqqqqqqq'", function() return rnn.qqqqqqqq end)
+end)
+
+test("names that other libraries have are told as they are here", function()
+  raises("tensor has no method 'view'; here it is t:reshape(...)",
+    function() return zeros(2):view(1) end)
+  raises("tensor has no method 'size'; here it is t.shape", function() return zeros(2):size() end)
+  raises("undefined variable 'torch': tarn's functions have no prefix, zeros(2, 3)",
+    function() return torch.zeros(2) end)
+end)
+
+test("syntax of other languages is told as it is in Lua", function()
+  local syntax = require "tarn.meant".syntax
+  local function hint(text) return syntax(select(2, load(text, "=x")), text) end
+  is(hint("x != 1"), "; hint: not equal is ~=, and not x negates")
+  is(hint("x += 1"), "; hint: there is no += or ++; write x = x + 1")
+  is(hint("import torch"), '; hint: modules are loaded by require "name"')
+  is(hint("print x"), "; hint: print is a function, print(x)")
+  is(hint("x = y[1:2]"), "; hint: a range is t[{{a, b}}], b included")
+  is(hint('y = "µ" .. “x”'),
+    "; hint: outside of strings and comments Lua knows ASCII alone, not “")
+  is(hint("x = = 1"), nil)
+  is(syntax("x:1: 'then' expected near '!'"), "; hint: not equal is ~=, and not x negates")
 end)
 
 test("raw looks, and tables of the user's own, are left alone", function()
