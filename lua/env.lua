@@ -70,6 +70,7 @@ setmetatable(proxy, {
   __newindex = write,
   __pairs = function() return next, real, nil end,
   __name = "environment",
+  __tostring = function() return "_G: the global variables; who() lists those that are yours" end,
 })
 
 -- Says once a session which local variables end with this input. The prompt lets it be

@@ -110,7 +110,8 @@ local words = {
 -- About a sign that begins with this byte and is not in ASCII.
 local function odd_sign(byte, text)
   local sign = text and text:match(string.char(byte) .. "[\128-\191]+")
-  return "outside of strings and comments Lua knows ASCII alone" .. (sign and ", not " .. sign or "")
+  return "outside of strings and comments Lua knows ASCII alone" ..
+    (sign and ", not " .. sign or "")
 end
 
 function meant.syntax(message, text)

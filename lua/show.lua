@@ -57,6 +57,10 @@ for _, module in ipairs {"phi", "rnn"} do
   end
 end
 
+getmetatable_of(tarn.rnn).__tostring = function()
+  return "function " .. names.by_key.rnn.signature
+end
+
 local function describe_function(f)
   for _, entry in pairs(names.by_name) do
     if rawget(tarn, entry.name) == f then return "function " .. entry.signature end

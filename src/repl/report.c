@@ -40,6 +40,19 @@ static int count_levels(lua_State *L)
     return outside;
 }
 
+/* The global variable that holds the function on top of the stack, or NULL: who is called
+ * at the end of an input, in a tail call, has no other name. Pops the function. */
+static const char *global_name(lua_State *L)
+{
+    const char *name = NULL;
+    lua_pushglobaltable(L);
+    for (lua_pushnil(L); !name && lua_next(L, -2); lua_pop(L, 1))
+        if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4))
+            name = lua_tostring(L, -2);
+    lua_pop(L, name ? 3 : 2);
+    return name; /* the table holds the string */
+}
+
 /* Adds "  file:line: in function 'f'" to the text if the level is a frame of the user's. */
 static bool add_frame(lua_State *L, luaL_Buffer *text, int level)
 {
@@ -47,11 +60,15 @@ static bool add_frame(lua_State *L, luaL_Buffer *text, int level)
     lua_getstack(L, level, frame);
     lua_getinfo(L, "Slnt", frame);
     if (!is_users(frame)) return false;
+    if (!frame->name && strcmp(frame->what, "main") != 0) {
+        lua_getinfo(L, "f", frame);
+        frame->name = frame->namewhat = global_name(L);
+    }
     lua_pushfstring(L, "\n  %s:%d: in ", frame->short_src, frame->currentline);
     luaL_addvalue(text);
     if (strcmp(frame->what, "main") == 0)
         lua_pushliteral(L, "main chunk");
-    else if (frame->name && *frame->namewhat)
+    else if (frame->name)
         lua_pushfstring(L, "function '%s'", frame->name);
     else
         lua_pushfstring(L, "function of line %d", frame->linedefined);

@@ -29,6 +29,18 @@ END
 check "an error: its message, then the script's own frames" says
 
 script <<'END'
+function outer(x)
+  error("boom")
+end
+return outer(1)
+END
+cat >expected <<'END'
+s.lua:2: boom
+  s.lua:2: in function 'outer'
+END
+check "a global function that is called at the end has its name too" says
+
+script <<'END'
 local t = zeros(2, 3)
 t:reshape(7)
 END

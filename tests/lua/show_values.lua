@@ -98,6 +98,12 @@ test("functions are named", function()
   looks(coroutine.create(function() end), "coroutine (suspended)")
 end)
 
+test("what is called and what holds all variables say so", function()
+  looks(rnn, 'function rnn{D=, M=, H=, B=, phi="elu1", eps=1e-6, dtype=, device=}')
+  looks(_G, "_G: the global variables; who() lists those that are yours")
+  looks(io.stderr, "file")
+end)
+
 test("a variable that takes the name of one of Lua's modules harms nothing but itself", function()
   local own, shown, helped = table, written(show, {1, 2}), written(help, "sim")
   table = 5
