@@ -65,6 +65,22 @@ extern double nothing; double nothing = NAN;])
 AS_IF([test "$enable_werror" != no], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])])
 
+dnl TARN_INSTRUCTION_SETS: what src/fast is compiled for beside the compiler's own baseline. There
+dnl products and sums may be fused: another instruction set, other last bits.
+AC_DEFUN([TARN_INSTRUCTION_SETS],
+[FAST_CFLAGS=
+TARN_FLAG([FAST_CFLAGS], [-ffp-contract=fast])
+AC_SUBST([FAST_CFLAGS])
+have_v3=
+have_v4=
+AS_CASE([$host_cpu], [x86_64],
+  [TARN_FLAG([have_v3], [-march=x86-64-v3])
+  TARN_FLAG([have_v4], [-march=x86-64-v4])])
+AS_IF([test -n "$have_v3"], [AC_DEFINE([HAVE_V3], [1], [src/fast is compiled for x86-64-v3.])])
+AS_IF([test -n "$have_v4"], [AC_DEFINE([HAVE_V4], [1], [src/fast is compiled for x86-64-v4.])])
+AM_CONDITIONAL([WITH_V3], [test -n "$have_v3"])
+AM_CONDITIONAL([WITH_V4], [test -n "$have_v4"])])
+
 dnl TARN_SANITIZERS: AddressSanitizer and UndefinedBehaviorSanitizer; the first report ends
 dnl the program, because a test runner would not notice a line on stderr.
 AC_DEFUN([TARN_SANITIZERS],

@@ -5,6 +5,7 @@
 #include "call.h"
 #include "cell.h"
 #include "core/tensor.h"
+#include "stages/phi.h"
 #include <math.h>
 
 /* ---- Stage 1 ------------------------------------------------------------------------------- */
@@ -54,7 +55,9 @@ static tarn_status open_sim(tarn_context *ctx, const char *function,
     a->scale = o->by == TARN_SOFTMAX ? 1 / sqrt((double)call->D) : 1;
     if (!isnan(o->scale)) a->scale = o->scale;
     if (o->by == TARN_SOFTMAX) a->eps = 0;
-    if (o->by == TARN_PHI) return tarn_call_features(call);
+    if (o->by == TARN_PHI)
+        return tarn_call_features(call,
+                                  args.dout ? call->ops->sim_grad : call->ops->sim);
     return o->by == TARN_PAIR ? open_pair(call) : TARN_OK;
 }
 
@@ -87,14 +90,6 @@ tarn_status tarn_sim(tarn_context *ctx, const tarn_tensor *q, const tarn_tensor 
 
 /* ---- Stages 2 and 3 -------------------------------------------------------------------------- */
 
-/* Opens a call of a form that takes features. */
-static tarn_status open_features(tarn_context *ctx, const char *function,
-                                 struct tarn_arguments args, struct tarn_call *call)
-{
-    tarn_status status = tarn_call_open(ctx, function, &args, call);
-    return status ? status : tarn_call_features(call);
-}
-
 tarn_status tarn_assoc(tarn_context *ctx, const tarn_tensor *q, const tarn_tensor *k,
                        const tarn_tensor *v, const tarn_options *options,
                        tarn_tensor **out)
@@ -103,7 +98,8 @@ tarn_status tarn_assoc(tarn_context *ctx, const tarn_tensor *q, const tarn_tenso
     tarn_tensor *result = NULL;
     struct tarn_arguments args = {
         .q = q, .k = k, .v = v, .options = options, .want_M = TARN_ANY};
-    tarn_status status = open_features(ctx, "assoc", args, &call);
+    tarn_status status = tarn_call_open(ctx, "assoc", &args, &call);
+    if (!status) status = tarn_call_features(&call, call.ops->assoc);
     if (!status) status = tarn_call_new(&call, call.N_q, call.M, &result);
     if (!status) {
         call.first.out = tarn_tensor_data(result);
@@ -130,13 +126,16 @@ tarn_status tarn_prefix(tarn_context *ctx, const tarn_tensor *q, const tarn_tens
                                   .options = options,
                                   .want_M = TARN_ANY,
                                   .same_length = true};
-    tarn_status status = open_features(ctx, "prefix", args, &call);
+    tarn_status status = tarn_call_open(ctx, "prefix", &args, &call);
+    const struct tarn_form *form =
+        status ? NULL : call.ops->prefix[call.options.method];
+    if (!status) status = tarn_call_features(&call, form);
     if (!status) status = tarn_cell_for(&call, &st);
     if (!status) status = tarn_call_new(&call, call.N_q, call.M, &result);
     if (!status) {
         call.first.out = tarn_tensor_data(result);
         tarn_cell_attach(&call, st);
-        status = tarn_call_run(&call, call.ops->prefix[call.options.method], false);
+        status = tarn_call_run(&call, form, false);
     }
     if (!status) tarn_cell_advance(&call, st);
     tarn_call_close(&call);
@@ -176,10 +175,11 @@ static tarn_status new_zeros(struct tarn_call *call, size_t rows, size_t columns
     return status ? status : tarn_fill(call->ctx, *out, 0);
 }
 
-static tarn_status new_outputs(struct tarn_call *call, bool features,
+static tarn_status new_outputs(struct tarn_call *call, bool has_phi,
                                struct grad_outputs *g)
 {
     struct tarn_attn *a = &call->first;
+    const bool features = has_phi && a->phi == TARN_PHI_NONE;
     tarn_status status = new_zeros(call, call->N_q, call->D, &g->dq);
     if (!status) status = new_zeros(call, call->N, call->D, &g->dk);
     if (!status) status = new_zeros(call, call->N, call->M, &g->dv);
@@ -275,7 +275,8 @@ tarn_status tarn_assoc_grad(tarn_context *ctx, const tarn_tensor *q,
     struct tarn_call call;
     struct grad_outputs g = {0};
     struct tarn_arguments args = grad_arguments(q, k, v, dout, options, false);
-    tarn_status status = open_features(ctx, "assoc_grad", args, &call);
+    tarn_status status = tarn_call_open(ctx, "assoc_grad", &args, &call);
+    if (!status) status = tarn_call_features(&call, call.ops->assoc_grad);
     if (!status) status = new_outputs(&call, true, &g);
     return finish_grad(&call, status ? NULL : call.ops->assoc_grad, &g, status, grads);
 }
@@ -334,12 +335,13 @@ static tarn_status state_grad(tarn_context *ctx, const char *function, bool is_r
     struct grad_outputs g = {0};
     tarn_rnn *st = NULL;
     tarn_tensor *dS = NULL, *dz = NULL;
-    tarn_status status = open_features(ctx, function, args, &call);
+    tarn_status status = tarn_call_open(ctx, function, &args, &call);
+    const struct tarn_form *form = NULL;
+    if (!status) form = is_rnn ? call.ops->rnn_grad : call.ops->prefix_grad;
+    if (!status) status = tarn_call_features(&call, form);
     if (!status) status = tarn_cell_for(&call, &st);
     if (!status) status = new_outputs(&call, true, &g);
     if (!status) status = open_states(&call, st, &g, &dS, &dz);
-    const struct tarn_form *form = NULL;
-    if (!status) form = is_rnn ? call.ops->rnn_grad : call.ops->prefix_grad;
     status = finish_grad(&call, form, &g, status, grads);
     tarn_rnn_free(st);
     tarn_tensor_free(dS);

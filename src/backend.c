@@ -1,5 +1,6 @@
 /* backend.c: the table of backends, and the choice among them. */
 #include "backend.h"
+#include "fast/dispatch.h"
 #include "stages/stages.h"
 #include <string.h>
 
@@ -29,12 +30,18 @@ static const struct tarn_operations plain_f64 = {
     .rnn_grad = &tarn_rnn_grad_f64,
 };
 
+static const struct tarn_operations *plain(tarn_dtype dtype)
+{
+    return dtype == TARN_FLOAT32 ? &plain_f32 : &plain_f64;
+}
+
 /* In order of preference on each device. */
 static const struct backend {
     tarn_backend_info info;
-    const struct tarn_operations *f32, *f64;
+    const struct tarn_operations *(*operations)(tarn_dtype dtype);
 } backends[] = {
-    {{"plain", "cpu", true, true, ""}, &plain_f32, &plain_f64},
+    {{"fast", "cpu", true, true, ""}, tarn_fast_operations},
+    {{"plain", "cpu", true, true, ""}, plain},
 };
 
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
@@ -52,9 +59,10 @@ tarn_status tarn_backend_operations(tarn_context *ctx, const char *function,
 {
     for (size_t i = 0; i < BACKENDS; i++) {
         if (impl && strcmp(impl, backends[i].info.name) != 0) continue;
-        *operations = dtype == TARN_FLOAT32 ? backends[i].f32 : backends[i].f64;
+        *operations = backends[i].operations(dtype);
         return TARN_OK;
     }
-    return tarn_fail(ctx, TARN_EDEVICE, "%s: impl is \"%s\", this build has \"plain\"",
-                     function, impl);
+    return tarn_fail(ctx, TARN_EDEVICE,
+                     "%s: impl is \"%s\", expected \"fast\" or \"plain\"", function,
+                     impl);
 }

@@ -1,8 +1,8 @@
 /* call.c: one call of attention taken apart. The contract is in call.h. */
 #include "call.h"
 #include "backend.h"
-#include "core/parallel.h"
 #include "core/tensor.h"
+#include "stages/phi.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -215,6 +215,8 @@ static void fill_first(struct tarn_call *call)
         .k = data_of(call->k),
         .v = data_of(call->v),
         .dout = data_of(call->dout),
+        .phi = TARN_PHI_NONE,
+        .parts = 1,
         .scale = 1,
         .eps = o->eps,
         .weights_stride = call->N,
@@ -282,9 +284,20 @@ tarn_status tarn_call_output(struct tarn_call *call, tarn_tensor *given,
 
 /* ---- Stage 0 ------------------------------------------------------------------------------- */
 
-tarn_status tarn_call_features(struct tarn_call *call)
+/* True if the form makes the features itself, as it goes. */
+static bool fuses(const struct tarn_call *call, const struct tarn_form *form)
+{
+    const tarn_phi *phi = call->options.phi;
+    return form->fused && !phi->apply && phi->builtin != TARN_PHI_POLY2;
+}
+
+tarn_status tarn_call_features(struct tarn_call *call, const struct tarn_form *form)
 {
     const tarn_options *o = &call->options;
+    if (fuses(call, form)) {
+        call->first.phi = o->phi->builtin;
+        return TARN_OK;
+    }
     const bool scaled = o->precision == TARN_ACCURATE;
     struct tarn_rows q = {call->dtype, tarn_call_heads(call) * call->N_q, call->D,
                           data_of(call->q)};

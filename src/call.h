@@ -62,8 +62,9 @@ tarn_status tarn_call_open(tarn_context *ctx, const char *function,
                            const struct tarn_arguments *arguments,
                            struct tarn_call *call);
 
-/* Makes phi(q), scaled unless precision is fast, and phi(k), and points `first` at them. */
-tarn_status tarn_call_features(struct tarn_call *call);
+/* Makes phi(q), scaled unless precision is fast, and phi(k), and points `first` at them;
+ * a fused form gets q and k as they are, and the map. */
+tarn_status tarn_call_features(struct tarn_call *call, const struct tarn_form *form);
 
 /* Runs a form over all heads; with `whole` the caller has seen to it that it may neither
  * be interrupted nor run on other threads: a step, or a function of the user's. */

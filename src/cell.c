@@ -322,7 +322,7 @@ static tarn_status features_in_cell(struct tarn_call *call, tarn_rnn *st)
     call->fq = st->fq;
     call->fk = st->fk;
     st->fq = st->fk = (struct tarn_features){0};
-    tarn_status status = tarn_call_features(call);
+    tarn_status status = tarn_call_features(call, call->ops->rnn);
     if (!status && call->first.C != st->C)
         status =
             tarn_fail(call->ctx, TARN_ESHAPE,

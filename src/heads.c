@@ -7,6 +7,7 @@
 #include "call.h"
 #include "core/parallel.h"
 #include "core/tensor.h"
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- Heads ---------------------------------------------------------------------------------- */
@@ -51,12 +52,16 @@ static struct tarn_attn head_of(const struct tarn_call *call, size_t h)
     return a;
 }
 
+/* A call at work. A head is cut into parts where there are fewer heads than threads. */
 struct lanes {
     struct tarn_call *call;
     tarn_status (*form)(struct tarn_attn *);
-    bool guarded;       /* an overflow is to be found */
-    size_t lanes, work; /* elements of scratch memory in a lane */
-    char *scratch;
+    bool guarded;        /* an overflow is to be found */
+    size_t lanes, parts; /* threads; parts of each head */
+    size_t work;         /* elements of scratch memory in a lane */
+    char *scratch, *z;   /* z: copies for the parts that do not own the state's */
+    atomic_size_t next;  /* the item that is to be taken next */
+    size_t count_after;  /* of tokens in the partial sums */
 };
 
 /* ---- Overflow ------------------------------------------------------------------------------- */
@@ -124,11 +129,12 @@ static bool finite_outputs(const struct tarn_call *call, const struct tarn_attn 
            is_finite(call, a->dk, a->N * a->C) && is_finite(call, a->dv, a->N * a->M);
 }
 
-/* Runs the form on head h. */
+/* Runs the form on head h, or a part of it; whole heads are looked through at once. */
 static tarn_status run_head(const struct lanes *job, struct tarn_attn *a, size_t h)
 {
     const struct tarn_call *call = job->call;
-    const bool guarded = job->guarded && finite_state(call, a->state);
+    const bool guarded =
+        job->guarded && job->parts == 1 && finite_state(call, a->state);
     tarn_status status = job->form(a);
     if (status || !guarded || finite_outputs(call, a)) return status;
     return finite_inputs(call, a, h) ? TARN_ERANGE : TARN_OK;
@@ -147,29 +153,69 @@ static tarn_status overflowed(const struct tarn_call *call, bool in_place)
 
 /* ---- Lanes ---------------------------------------------------------------------------------- */
 
-/* A lane runs every lanes-th head, with scratch memory of its own. */
+/* Head h, or one of its parts, with everything a form wants. */
+static void open_item(const struct lanes *job, size_t item, size_t lane,
+                      struct tarn_attn *a, struct tarn_sums *state)
+{
+    struct tarn_call *call = job->call;
+    const size_t h = item / job->parts, C = call->first.C;
+    *a = head_of(call, h);
+    *state = state_of_head(call, h);
+    a->state = state;
+    a->parts = job->parts;
+    a->part = item % job->parts;
+    a->work = moved(call, job->scratch, lane, job->work, 1);
+    if (a->pair) call->pair_head = h;
+    if (a->part == 0 || !job->z) return;
+    state->z = moved(call, job->z, 2 * item, C, 1);
+    state->z_part = moved(call, job->z, 2 * item + 1, C, 1);
+}
+
+/* A lane takes the next head as long as there is one, with scratch memory of its own. */
 static tarn_status run_lane(void *data, size_t lane)
 {
-    const struct lanes *job = data;
-    struct tarn_call *call = job->call;
-    for (size_t h = lane; h < tarn_call_heads(call); h += job->lanes) {
-        struct tarn_attn a = head_of(call, h);
-        struct tarn_sums state = state_of_head(call, h);
-        a.state = &state;
-        a.work = moved(call, job->scratch, lane, job->work, 1);
-        if (a.pair) call->pair_head = h;
-        tarn_status status = run_head(job, &a, h);
+    struct lanes *job = data;
+    const size_t items = tarn_call_heads(job->call) * job->parts;
+    for (size_t item; (item = atomic_fetch_add(&job->next, 1)) < items;) {
+        struct tarn_attn a;
+        struct tarn_sums state;
+        open_item(job, item, lane, &a, &state);
+        tarn_status status = run_head(job, &a, item / job->parts);
         if (status) return status;
+        if (item == 0) job->count_after = state.count;
     }
     return TARN_OK;
 }
 
-/* Every head has seen the same number of tokens, so the count needs no asking. */
-static void advance_count(struct tarn_call *call, const struct tarn_form *form,
-                          bool naive)
+/* Parts read z while one of them writes it: the others get copies. */
+static tarn_status copy_z(struct lanes *job)
 {
-    const bool flushed = naive || form == call->ops->prefix[TARN_SCAN];
-    call->sums.count = flushed ? 0 : (call->sums.count + call->N) % TARN_BLOCK;
+    const struct tarn_call *call = job->call;
+    const size_t size = tarn_dtype_size(call->dtype), C = call->first.C;
+    const size_t items = tarn_call_heads(call) * job->parts;
+    if (job->parts == 1 || !call->sums.z) return TARN_OK;
+    job->z = tarn_alloc(call->ctx, 2 * items * C, size);
+    if (!job->z) return TARN_ENOMEM;
+    for (size_t item = 0; item < items; item++) {
+        struct tarn_sums s = state_of_head(call, item / job->parts);
+        memcpy(moved(call, job->z, 2 * item, C, 1), s.z, C * size);
+        memcpy(moved(call, job->z, 2 * item + 1, C, 1), s.z_part, C * size);
+    }
+    return TARN_OK;
+}
+
+/* Looks for an overflow in some rows of a head whose parts are all done. */
+static tarn_status look_through(void *data, size_t item)
+{
+    const struct lanes *job = data;
+    const struct tarn_call *call = job->call;
+    const size_t h = item / job->parts, part = item % job->parts;
+    const struct tarn_attn a = head_of(call, h);
+    const size_t first = a.N_q * part / job->parts,
+                 end = a.N_q * (part + 1) / job->parts;
+    if (is_finite(call, moved(call, a.out, first, a.M, 1), (end - first) * a.M))
+        return TARN_OK;
+    return finite_inputs(call, &a, h) ? TARN_ERANGE : TARN_OK;
 }
 
 /* Less arithmetic than this is done before another thread has woken up, which on a busy
@@ -203,30 +249,63 @@ static double count_work(const struct tarn_call *call, const struct tarn_form *f
     return flops;
 }
 
+static bool finite_states(const struct tarn_call *call)
+{
+    for (size_t h = 0; h < tarn_call_heads(call); h++) {
+        const struct tarn_sums s = state_of_head(call, h);
+        if (!finite_state(call, &s)) return false;
+    }
+    return true;
+}
+
+/* How many threads work, and on how many parts of each head. */
+static void share(struct lanes *job, const struct tarn_form *form, bool alone)
+{
+    const size_t heads = tarn_call_heads(job->call);
+    const size_t threads = (size_t)tarn_threads(job->call->ctx);
+    job->lanes = job->parts = 1;
+    if (alone || heads == 0) return;
+    const size_t most = form->parts ? form->parts(&job->call->first) : 1;
+    const size_t wanted = (threads + heads - 1) / heads;
+    if (heads < threads && most > 0) job->parts = wanted < most ? wanted : most;
+    job->lanes = threads < heads * job->parts ? threads : heads * job->parts;
+}
+
+static tarn_status run_lanes(struct lanes *job, bool whole)
+{
+    struct tarn_call *call = job->call;
+    if (whole) return run_lane(job, 0);
+    const bool sound = job->guarded && job->parts > 1 && finite_states(call);
+    tarn_status status =
+        tarn_parallel(call->ctx, call->function, job->lanes, run_lane, job);
+    if (status || !sound || !call->first.out) return status;
+    return tarn_parallel(call->ctx, call->function, tarn_call_heads(call) * job->parts,
+                         look_through, job);
+}
+
 tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
                           bool whole)
 {
-    const size_t heads = tarn_call_heads(call);
     const bool naive = call->options.precision == TARN_FAST && !call->first.weights;
     struct lanes job = {.call = call,
                         .form = naive ? form->naive : form->accurate,
                         .guarded = !naive && !call->first.pair,
-                        .lanes = count_work(call, form) < small || whole
-                                     ? 1
-                                     : (size_t)tarn_threads(call->ctx),
-                        .work = form->work(&call->first)};
-    if (job.lanes > heads) job.lanes = heads ? heads : 1;
-    if (job.work) {
+                        .work = form->work(&call->first),
+                        .count_after = call->sums.count};
+    share(&job, form, count_work(call, form) < small || whole);
+    tarn_status status = copy_z(&job);
+    if (!status && job.work) {
         job.scratch =
             tarn_alloc(call->ctx, job.lanes * job.work, tarn_dtype_size(call->dtype));
-        if (!job.scratch) return TARN_ENOMEM;
+        if (!job.scratch) status = TARN_ENOMEM;
     }
-    tarn_status status =
-        whole ? run_lane(&job, 0)
-              : tarn_parallel(call->ctx, call->function, job.lanes, run_lane, &job);
-    if (status == TARN_EINTR && whole) tarn_poll(call->ctx, call->function);
-    if (status == TARN_ERANGE) overflowed(call, whole);
-    if (!status) advance_count(call, form, naive);
+    if (!status) {
+        status = run_lanes(&job, whole);
+        if (status == TARN_EINTR && whole) tarn_poll(call->ctx, call->function);
+        if (status == TARN_ERANGE) overflowed(call, whole);
+    }
+    if (!status) call->sums.count = job.count_after;
     tarn_release(job.scratch);
+    tarn_release(job.z);
     return status;
 }

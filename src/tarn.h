@@ -76,7 +76,8 @@ TARN_API const char *tarn_error(const tarn_context *ctx);
 
 /* Fails with the caller's own message: for user functions called back by tarn.
  * shapes: none  math: none  cost: O(1)  errors: returns `status`  aliasing: none */
-TARN_API tarn_status tarn_raise(tarn_context *ctx, tarn_status status, const char *message);
+TARN_API tarn_status tarn_raise(tarn_context *ctx, tarn_status status,
+                                const char *message);
 
 /* Gives a status in words, such as "shapes do not fit together".
  * shapes: none  math: none  cost: O(1)  errors: none  aliasing: a constant */
@@ -172,12 +173,13 @@ TARN_API tarn_status tarn_fill(tarn_context *ctx, tarn_tensor *t, double value);
  * math: none  cost: O(numel)  errors: TARN_ESHAPE
  * aliasing: dst and src may overlap; the result is as if src had been copied first; an
  *       interrupted copy leaves dst partly written */
-TARN_API tarn_status tarn_copy(tarn_context *ctx, tarn_tensor *dst, const tarn_tensor *src);
+TARN_API tarn_status tarn_copy(tarn_context *ctx, tarn_tensor *dst,
+                               const tarn_tensor *src);
 
 /* Makes a contiguous copy, of the same or of another type.
  * shapes: any  math: none  cost: O(numel)  errors: none  aliasing: fresh storage */
-TARN_API tarn_status tarn_clone(tarn_context *ctx, const tarn_tensor *t, tarn_dtype dtype,
-                                tarn_tensor **out);
+TARN_API tarn_status tarn_clone(tarn_context *ctx, const tarn_tensor *t,
+                                tarn_dtype dtype, tarn_tensor **out);
 
 /* Gives another handle on t if it is contiguous, a contiguous copy if not.
  * shapes: any  math: none  cost: O(1) or O(numel)  errors: none
@@ -223,32 +225,56 @@ TARN_API tarn_status tarn_expand(tarn_context *ctx, const tarn_tensor *t, int ra
  * dimension, an extent of 1 repeats. NaN and Inf go where mathematics sends them. */
 
 typedef enum tarn_unary_op {
-    TARN_NEG, TARN_EXP, TARN_LOG, TARN_SQRT, TARN_ABS, TARN_TANH, TARN_SIGMOID,
-    TARN_RELU, TARN_ELU
+    TARN_NEG,
+    TARN_EXP,
+    TARN_LOG,
+    TARN_SQRT,
+    TARN_ABS,
+    TARN_TANH,
+    TARN_SIGMOID,
+    TARN_RELU,
+    TARN_ELU
 } tarn_unary_op;
 
 typedef enum tarn_binary_op {
-    TARN_ADD, TARN_SUB, TARN_MUL, TARN_DIV, TARN_POW, TARN_MINIMUM, TARN_MAXIMUM,
-    TARN_EQ, TARN_LT, TARN_LE, TARN_GT, TARN_GE
+    TARN_ADD,
+    TARN_SUB,
+    TARN_MUL,
+    TARN_DIV,
+    TARN_POW,
+    TARN_MINIMUM,
+    TARN_MAXIMUM,
+    TARN_EQ,
+    TARN_LT,
+    TARN_LE,
+    TARN_GT,
+    TARN_GE
 } tarn_binary_op;
 
 typedef enum tarn_reduce_op {
-    TARN_SUM, TARN_MEAN, TARN_MAX, TARN_MIN, TARN_ARGMAX, TARN_ARGMIN, TARN_NORM
+    TARN_SUM,
+    TARN_MEAN,
+    TARN_MAX,
+    TARN_MIN,
+    TARN_ARGMAX,
+    TARN_ARGMIN,
+    TARN_NORM
 } tarn_reduce_op;
 
 /* Applies a function to each element.
  * shapes: out as t
  * math: elu(x) = x for x > 0, exp(x) - 1 otherwise; sigmoid(x) = 1 / (1 + exp(-x))
  * cost: O(numel)  errors: TARN_EINVAL (op)  aliasing: fresh storage */
-TARN_API tarn_status tarn_unary(tarn_context *ctx, tarn_unary_op op, const tarn_tensor *t,
-                                tarn_tensor **out);
+TARN_API tarn_status tarn_unary(tarn_context *ctx, tarn_unary_op op,
+                                const tarn_tensor *t, tarn_tensor **out);
 
 /* Combines two tensors element by element; comparisons give 0 or 1.
  * shapes: a and b broadcast together
  * math: minimum and maximum of NaN and a number are NaN
  * cost: O(numel of out)  errors: TARN_ESHAPE, TARN_EINVAL (op)  aliasing: fresh storage */
-TARN_API tarn_status tarn_binary(tarn_context *ctx, tarn_binary_op op, const tarn_tensor *a,
-                                 const tarn_tensor *b, tarn_tensor **out);
+TARN_API tarn_status tarn_binary(tarn_context *ctx, tarn_binary_op op,
+                                 const tarn_tensor *a, const tarn_tensor *b,
+                                 tarn_tensor **out);
 
 /* Combines a tensor with a number, on the side that `number_first` tells.
  * shapes: out as t, also its dtype
@@ -274,8 +300,9 @@ TARN_API tarn_status tarn_where(tarn_context *ctx, const tarn_tensor *mask,
  * cost: O(numel)  errors: TARN_EINVAL (dimension; max, min, argmax of no elements)
  * aliasing: fresh storage */
 #define TARN_ALL (-1)
-TARN_API tarn_status tarn_reduce(tarn_context *ctx, tarn_reduce_op op, const tarn_tensor *t,
-                                 int dim, bool keep, tarn_tensor **out);
+TARN_API tarn_status tarn_reduce(tarn_context *ctx, tarn_reduce_op op,
+                                 const tarn_tensor *t, int dim, bool keep,
+                                 tarn_tensor **out);
 
 /* Turns the slices along one dimension into weights that sum to 1.
  * shapes: out as t
@@ -296,8 +323,8 @@ TARN_API tarn_status tarn_cumsum(tarn_context *ctx, const tarn_tensor *t, int di
  *         on the right, and its extra dimension goes away
  * math: out_ij = sum_l a_il b_lj  cost: 2 n k m flops per matrix  errors: TARN_ESHAPE
  * aliasing: fresh storage */
-TARN_API tarn_status tarn_mm(tarn_context *ctx, const tarn_tensor *a, const tarn_tensor *b,
-                             tarn_tensor **out);
+TARN_API tarn_status tarn_mm(tarn_context *ctx, const tarn_tensor *a,
+                             const tarn_tensor *b, tarn_tensor **out);
 
 /* Joins tensors along a dimension in which alone they may differ.
  * shapes: [.., n_1, ..], [.., n_2, ..], .. -> [.., n_1 + n_2 + .., ..]
@@ -311,7 +338,8 @@ TARN_API tarn_status tarn_cat(tarn_context *ctx, const tarn_tensor *const *parts
  * math: none  cost: O(numel of out)  errors: TARN_EINVAL (dimension or position)
  * aliasing: fresh storage */
 TARN_API tarn_status tarn_index(tarn_context *ctx, const tarn_tensor *t, int dim,
-                                const size_t *positions, size_t count, tarn_tensor **out);
+                                const size_t *positions, size_t count,
+                                tarn_tensor **out);
 
 /* Gives the largest |a - b| and where it is (row-major position after broadcasting).
  * shapes: a and b broadcast together
@@ -353,13 +381,15 @@ TARN_API tarn_status tarn_read(tarn_context *ctx, const char *path, tarn_tensor 
 /* Writes a .npy file of version 1.0 through a temporary file that is then renamed.
  * shapes: any  math: none  cost: O(numel)  errors: TARN_EIO; the old file then stays
  * aliasing: none */
-TARN_API tarn_status tarn_save(tarn_context *ctx, const tarn_tensor *t, const char *path);
+TARN_API tarn_status tarn_save(tarn_context *ctx, const tarn_tensor *t,
+                               const char *path);
 
 /* Writes a PNG image, grey from [h, w], colour from [h, w, 3], of values 0 to 1.
  * shapes: [h, w] or [h, w, 3], h and w at least 1
  * math: values outside 0..1 are clamped, NaN is black  cost: O(numel)
  * errors: TARN_ESHAPE, TARN_EIO, TARN_EDEVICE (built without libpng)  aliasing: none */
-TARN_API tarn_status tarn_imwrite(tarn_context *ctx, const tarn_tensor *t, const char *path);
+TARN_API tarn_status tarn_imwrite(tarn_context *ctx, const tarn_tensor *t,
+                                  const char *path);
 
 /* ---- 5. Feature maps: stage 0 ---------------------------------------------------- */
 
@@ -372,7 +402,7 @@ typedef struct tarn_phi {
     const char *width;      /* C as a function of D: "D", "D (D + 1) / 2" */
     const char *positivity; /* "positive", "non-negative", "any sign" */
     const char *derivative; /* "1 if x > 0, exp(x) otherwise" */
-    int builtin;            /* position in the table of built-in maps, -1 for a user's */
+    int builtin; /* position in the table of built-in maps, -1 for a user's */
     tarn_status (*apply)(tarn_context *ctx, void *user, const tarn_tensor *x,
                          tarn_tensor **features);
     tarn_status (*grad)(tarn_context *ctx, void *user, const tarn_tensor *x,
@@ -419,22 +449,25 @@ typedef struct tarn_rnn tarn_rnn;
 
 /* What every form of attention may be told. Start from tarn_defaults(). */
 typedef struct tarn_options {
-    const tarn_phi *phi;     /* feature map; NULL is elu1 */
-    tarn_similarity by;      /* sim: which similarity */
+    const tarn_phi *phi; /* feature map; NULL is elu1 */
+    tarn_similarity by;  /* sim: which similarity */
     tarn_status (*pair)(tarn_context *ctx, void *user, const tarn_tensor *q_i,
                         const tarn_tensor *k_j, double *similarity); /* TARN_PAIR */
-    void *user;              /* handed to pair */
-    double eps;              /* added to the denominator: 1e-6 by default, 0 allowed */
-    double scale;            /* NaN: the similarity's own */
-    bool causal;             /* sim: token i sees keys 1..i only */
-    const int64_t *lengths;  /* sim, assoc: number of keys that exist, one a batch entry */
-    size_t lengths_count;    /* 0: all keys exist */
-    const tarn_rnn *state;   /* prefix and rnn, also gradients: state before token 1 */
-    const tarn_tensor *dS, *dz; /* gradients: what arrives at the final state, or NULL */
-    size_t chunk;            /* prefix: tokens a chunk, 0 for the default of 64 */
-    tarn_method method;      /* prefix */
-    tarn_precision precision; /* accurate: two-level sums, rows scaled against underflow */
-    const char *impl;        /* "plain", "fast"; NULL: the device's default */
+    void *user;   /* handed to pair */
+    double eps;   /* added to the denominator: 1e-6 by default, 0 allowed */
+    double scale; /* NaN: the similarity's own */
+    bool causal;  /* sim: token i sees keys 1..i only */
+    const int64_t
+        *lengths;         /* sim, assoc: number of keys that exist, one a batch entry */
+    size_t lengths_count; /* 0: all keys exist */
+    const tarn_rnn *state; /* prefix and rnn, also gradients: state before token 1 */
+    const tarn_tensor *dS,
+        *dz;            /* gradients: what arrives at the final state, or NULL */
+    size_t chunk;       /* prefix: tokens a chunk, 0 for the default of 64 */
+    tarn_method method; /* prefix */
+    tarn_precision
+        precision;    /* accurate: two-level sums, rows scaled against underflow */
+    const char *impl; /* "plain", "fast"; NULL: the device's default */
 } tarn_options;
 
 /* Gives the default options: elu1, softmax, eps 1e-6, not causal, accurate.
@@ -448,9 +481,10 @@ TARN_API tarn_options tarn_defaults(void);
  * cost: 2 N' N (D + M) flops; memory for the weights only if asked for
  * errors: TARN_ESHAPE, TARN_EINVAL (options, lengths), TARN_EUSER
  * aliasing: fresh storage. A row whose denominator is exactly 0 gives 0 */
-TARN_API tarn_status tarn_sim(tarn_context *ctx, const tarn_tensor *q, const tarn_tensor *k,
-                              const tarn_tensor *v, const tarn_options *options,
-                              tarn_tensor **out, tarn_tensor **weights);
+TARN_API tarn_status tarn_sim(tarn_context *ctx, const tarn_tensor *q,
+                              const tarn_tensor *k, const tarn_tensor *v,
+                              const tarn_options *options, tarn_tensor **out,
+                              tarn_tensor **weights);
 
 /* Stage 2: the same average with the product re-associated; not causal.
  * shapes: as tarn_sim
@@ -489,7 +523,8 @@ typedef struct tarn_cell {
  * math: eqs 16-17: s_0 = 0, z_0 = 0  cost: O(B H C M)
  * errors: TARN_EINVAL (a size of 0, B without H)
  * aliasing: cell->phi is kept by pointer and must outlive the cell */
-TARN_API tarn_status tarn_rnn_new(tarn_context *ctx, const tarn_cell *cell, tarn_rnn **out);
+TARN_API tarn_status tarn_rnn_new(tarn_context *ctx, const tarn_cell *cell,
+                                  tarn_rnn **out);
 
 /* Ends a cell. NULL is allowed.
  * shapes: none  math: none  cost: O(1)  errors: none  aliasing: none */
@@ -502,9 +537,9 @@ TARN_API void tarn_rnn_free(tarn_rnn *st);
  * cost: 4 C M flops a head, the same for every token; memory constant
  * errors: TARN_ESHAPE, TARN_EDTYPE, TARN_EUSER; the state is then as before
  * aliasing: changes st in place; *out must not overlap the inputs */
-TARN_API tarn_status tarn_rnn_step(tarn_context *ctx, tarn_rnn *st, const tarn_tensor *q,
-                                   const tarn_tensor *k, const tarn_tensor *v,
-                                   tarn_tensor **out);
+TARN_API tarn_status tarn_rnn_step(tarn_context *ctx, tarn_rnn *st,
+                                   const tarn_tensor *q, const tarn_tensor *k,
+                                   const tarn_tensor *v, tarn_tensor **out);
 
 /* Steps the cell through a whole sequence.
  * shapes: q, k [(B, (H,)) N, D], v [(B, (H,)) N, M] -> out [(B, (H,)) N, M], which is
@@ -520,8 +555,8 @@ TARN_API tarn_status tarn_rnn_run(tarn_context *ctx, tarn_rnn *st, const tarn_te
  * shapes: S [(B, (H,)) C, M], z [(B, (H,)) C]
  * math: S_i and z_i of eqs 10 and 11  cost: O(B H C M)  errors: none
  * aliasing: fresh storage, never views; either pointer may be NULL */
-TARN_API tarn_status tarn_rnn_state(tarn_context *ctx, const tarn_rnn *st, tarn_tensor **S,
-                                    tarn_tensor **z);
+TARN_API tarn_status tarn_rnn_state(tarn_context *ctx, const tarn_rnn *st,
+                                    tarn_tensor **S, tarn_tensor **z);
 
 /* Replaces the state; the count of tokens starts again at 0.
  * shapes: S [(B, (H,)) C, M], z [(B, (H,)) C]
@@ -531,7 +566,8 @@ TARN_API tarn_status tarn_rnn_set_state(tarn_context *ctx, tarn_rnn *st,
 
 /* Makes an independent copy of a cell with its state.
  * shapes: none  math: none  cost: O(B H C M)  errors: none  aliasing: fresh storage */
-TARN_API tarn_status tarn_rnn_clone(tarn_context *ctx, const tarn_rnn *st, tarn_rnn **out);
+TARN_API tarn_status tarn_rnn_clone(tarn_context *ctx, const tarn_rnn *st,
+                                    tarn_rnn **out);
 
 /* Sets the state back to 0 and the count of tokens too.
  * shapes: none  math: eqs 16-17  cost: O(B H C M)  errors: none  aliasing: none */
@@ -546,15 +582,16 @@ TARN_API size_t tarn_rnn_bytes(const tarn_rnn *st);
 
 /* Writes a cell with both levels of its state to a file, atomically.
  * shapes: none  math: none  cost: O(B H C M)  errors: TARN_EIO  aliasing: none */
-TARN_API tarn_status tarn_rnn_save(tarn_context *ctx, const tarn_rnn *st, const char *path);
+TARN_API tarn_status tarn_rnn_save(tarn_context *ctx, const tarn_rnn *st,
+                                   const char *path);
 
 /* Reads a cell back; `phi` is needed only if the saved one was a user's function.
  * shapes: none  math: none  cost: O(B H C M)
  * errors: TARN_EIO, TARN_EFORMAT (magic, version, sizes against the file's length),
  *         TARN_EINVAL (phi missing)
  * aliasing: phi is kept by pointer */
-TARN_API tarn_status tarn_rnn_load(tarn_context *ctx, const char *path, const tarn_phi *phi,
-                                   tarn_rnn **out);
+TARN_API tarn_status tarn_rnn_load(tarn_context *ctx, const char *path,
+                                   const tarn_phi *phi, tarn_rnn **out);
 
 /* What a gradient gives: of the inputs, and of the initial state if there was one. */
 typedef struct tarn_grads {
@@ -581,12 +618,12 @@ TARN_API tarn_status tarn_sim_grad(tarn_context *ctx, const tarn_tensor *q,
                                    tarn_grads *grads);
 TARN_API tarn_status tarn_assoc_grad(tarn_context *ctx, const tarn_tensor *q,
                                      const tarn_tensor *k, const tarn_tensor *v,
-                                     const tarn_tensor *dout, const tarn_options *options,
-                                     tarn_grads *grads);
+                                     const tarn_tensor *dout,
+                                     const tarn_options *options, tarn_grads *grads);
 TARN_API tarn_status tarn_prefix_grad(tarn_context *ctx, const tarn_tensor *q,
                                       const tarn_tensor *k, const tarn_tensor *v,
-                                      const tarn_tensor *dout, const tarn_options *options,
-                                      tarn_grads *grads);
+                                      const tarn_tensor *dout,
+                                      const tarn_options *options, tarn_grads *grads);
 TARN_API tarn_status tarn_rnn_grad(tarn_context *ctx, const tarn_tensor *q,
                                    const tarn_tensor *k, const tarn_tensor *v,
                                    const tarn_tensor *dout, const tarn_options *options,
@@ -598,7 +635,8 @@ typedef struct tarn_kv tarn_kv;
 /* Makes an empty cache; cell->phi and cell->eps are not used.
  * shapes: keys [B, H, t, D], values [B, H, t, M] after t tokens
  * math: none  cost: O(1)  errors: TARN_EINVAL (sizes)  aliasing: none */
-TARN_API tarn_status tarn_kv_new(tarn_context *ctx, const tarn_cell *cell, tarn_kv **out);
+TARN_API tarn_status tarn_kv_new(tarn_context *ctx, const tarn_cell *cell,
+                                 tarn_kv **out);
 
 /* Ends a cache. NULL is allowed.
  * shapes: none  math: none  cost: O(1)  errors: none  aliasing: none */
@@ -656,19 +694,20 @@ typedef struct tarn_equiv_options {
 
 /* One form in one implementation, device and type, against the oracle. */
 typedef struct tarn_row {
-    const char *form;   /* "sim", "assoc", "prefix sequential", ..., "kv" */
+    const char *form; /* "sim", "assoc", "prefix sequential", ..., "kv" */
     const char *impl, *device;
     tarn_dtype dtype;
-    const char *what;   /* "out", or for gradients "dq", "dk", "dv", "dS0", "dz0" */
-    double max_abs;     /* largest |got - expected|; Inf where one of them is NaN, even if
+    const char *what; /* "out", or for gradients "dq", "dk", "dv", "dS0", "dz0" */
+    double max_abs;   /* largest |got - expected|; Inf where one of them is NaN, even if
                            both are, or infinite with another sign */
-    double max_rel;     /* largest error over the magnitude of the sum it came from; errors
+    double max_rel; /* largest error over the magnitude of the sum it came from; errors
                            below the smallest normal number over eps count as none */
-    double tol;         /* bound on max_rel: eps n, see tarn_equiv */
+    double tol;     /* bound on max_rel: eps n, see tarn_equiv */
     bool ok;
     double seconds;
-    size_t state_bytes; /* what the form keeps to go on after token N; 0 for a gradient */
-    struct {            /* where max_rel is */
+    size_t
+        state_bytes; /* what the form keeps to go on after token N; 0 for a gradient */
+    struct {         /* where max_rel is */
         size_t index[4]; /* 0-based, as many as the tensor's rank */
         int rank;        /* 0: the tensor has no elements */
         double got, expected;

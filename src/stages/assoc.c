@@ -73,8 +73,10 @@ static size_t assoc_work(const struct tarn_attn *a)
     return sums_size(a->C, a->M);
 }
 
-const struct tarn_form TYPED(tarn_assoc) = {assoc_naive, assoc_accurate, assoc_work,
-                                            tarn_assoc_flops};
+const struct tarn_form TYPED(tarn_assoc) = {.naive = assoc_naive,
+                                            .accurate = assoc_accurate,
+                                            .work = assoc_work,
+                                            .flops = tarn_assoc_flops};
 
 //> region assoc_grad
 /* Eqs 13-15 without a mask, the denominator's path included: with Gn_i = dout_i / den_i
@@ -136,5 +138,7 @@ static size_t assoc_grad_work(const struct tarn_attn *a)
     return 2 * sums_size(a->C, a->M) + 2 * a->M;
 }
 
-const struct tarn_form TYPED(tarn_assoc_grad) = {
-    assoc_grad, assoc_grad, assoc_grad_work, tarn_assoc_grad_flops};
+const struct tarn_form TYPED(tarn_assoc_grad) = {.naive = assoc_grad,
+                                                 .accurate = assoc_grad,
+                                                 .work = assoc_grad_work,
+                                                 .flops = tarn_assoc_grad_flops};

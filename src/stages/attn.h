@@ -35,6 +35,9 @@ struct tarn_attn {
     const void *q, *k, *v;
     void *out;
 
+    int phi; /* the map that a fused form applies to q and k; TARN_PHI_NONE: features */
+    size_t part, parts; /* the share of the head that is to be done, of how many */
+
     tarn_similarity by; /* sim */
     double scale;       /* sim */
     bool causal;        /* sim */
@@ -59,14 +62,16 @@ struct tarn_attn {
     void *dS0, *dz0;
 };
 
-/* One form, forward or gradient, the scratch memory it needs, in elements, and its
- * arithmetic (flops.h).
+/* One form, forward or gradient, the scratch memory it needs, in elements, its arithmetic
+ * (flops.h), and into how many parts a head can be divided (NULL: it can't).
  * `naive` is the loop one reads first: plain running sums; `accurate` the one for use. */
 struct tarn_form {
     tarn_status (*naive)(struct tarn_attn *a);
     tarn_status (*accurate)(struct tarn_attn *a);
     size_t (*work)(const struct tarn_attn *a);
     double (*flops)(const struct tarn_attn *a);
+    size_t (*parts)(const struct tarn_attn *a);
+    bool fused; /* it applies built-in maps itself, poly2 apart */
 };
 
 /* Everything one backend does, for one element type. */

@@ -13,7 +13,8 @@ enum tarn_phi_id {
     TARN_PHI_IDENTITY,
     TARN_PHI_SOFTPLUS,
     TARN_PHI_POLY2,
-    TARN_PHI_COUNT
+    TARN_PHI_COUNT,
+    TARN_PHI_NONE = TARN_PHI_COUNT /* q and k are features already */
 };
 
 /* Operations on R rows of width D; features have the map's width C. The plain pair is phi

@@ -70,8 +70,10 @@ static size_t no_work(const struct tarn_attn *a)
     return 0;
 }
 
-const struct tarn_form TYPED(tarn_prefix_sequential) = {
-    sequential_naive, sequential_accurate, no_work, tarn_causal_flops};
+const struct tarn_form TYPED(tarn_prefix_sequential) = {.naive = sequential_naive,
+                                                        .accurate = sequential_accurate,
+                                                        .work = no_work,
+                                                        .flops = tarn_causal_flops};
 
 /* ---- Chunked --------------------------------------------------------------------------- */
 
@@ -147,8 +149,10 @@ static size_t chunked_work(const struct tarn_attn *a)
     return a->M;
 }
 
-const struct tarn_form TYPED(tarn_prefix_chunked) = {chunked, chunked, chunked_work,
-                                                     tarn_causal_flops};
+const struct tarn_form TYPED(tarn_prefix_chunked) = {.naive = chunked,
+                                                     .accurate = chunked,
+                                                     .work = chunked_work,
+                                                     .flops = tarn_causal_flops};
 
 /* ---- Scan ------------------------------------------------------------------------------- */
 
@@ -254,5 +258,5 @@ static size_t scan_work(const struct tarn_attn *a)
     return count_leaves(a) * node_size(a) + sums_size(a->C, a->M) + a->M + node_size(a);
 }
 
-const struct tarn_form TYPED(tarn_prefix_scan) = {scan, scan, scan_work,
-                                                  tarn_causal_flops};
+const struct tarn_form TYPED(tarn_prefix_scan) = {
+    .naive = scan, .accurate = scan, .work = scan_work, .flops = tarn_causal_flops};

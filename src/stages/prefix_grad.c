@@ -129,5 +129,7 @@ static tarn_status prefix_grad_accurate(struct tarn_attn *a)
     return prefix_grad(a, false);
 }
 
-const struct tarn_form TYPED(tarn_prefix_grad) = {
-    prefix_grad_naive, prefix_grad_accurate, prefix_grad_work, tarn_causal_grad_flops};
+const struct tarn_form TYPED(tarn_prefix_grad) = {.naive = prefix_grad_naive,
+                                                  .accurate = prefix_grad_accurate,
+                                                  .work = prefix_grad_work,
+                                                  .flops = tarn_causal_grad_flops};

@@ -70,5 +70,7 @@ static size_t no_work(const struct tarn_attn *a)
     return 0;
 }
 
-const struct tarn_form TYPED(tarn_rnn) = {rnn_naive, rnn_accurate, no_work,
-                                          tarn_causal_flops};
+const struct tarn_form TYPED(tarn_rnn) = {.naive = rnn_naive,
+                                          .accurate = rnn_accurate,
+                                          .work = no_work,
+                                          .flops = tarn_causal_flops};

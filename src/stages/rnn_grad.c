@@ -153,5 +153,7 @@ static tarn_status rnn_grad(struct tarn_attn *a)
     return TARN_OK;
 }
 
-const struct tarn_form TYPED(tarn_rnn_grad) = {rnn_grad, rnn_grad, rnn_grad_work,
-                                               tarn_causal_grad_flops};
+const struct tarn_form TYPED(tarn_rnn_grad) = {.naive = rnn_grad,
+                                               .accurate = rnn_grad,
+                                               .work = rnn_grad_work,
+                                               .flops = tarn_causal_grad_flops};

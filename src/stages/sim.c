@@ -167,8 +167,10 @@ static size_t sim_work(const struct tarn_attn *a)
     return a->N + a->M;
 }
 
-const struct tarn_form TYPED(tarn_sim) = {sim_naive, sim_accurate, sim_work,
-                                          tarn_sim_flops};
+const struct tarn_form TYPED(tarn_sim) = {.naive = sim_naive,
+                                          .accurate = sim_accurate,
+                                          .work = sim_work,
+                                          .flops = tarn_sim_flops};
 
 /* ---- Gradient ------------------------------------------------------------------------- */
 
@@ -262,5 +264,7 @@ static tarn_status sim_grad(struct tarn_attn *a)
     return TARN_OK;
 }
 
-const struct tarn_form TYPED(tarn_sim_grad) = {sim_grad, sim_grad, sim_grad_work,
-                                               tarn_sim_grad_flops};
+const struct tarn_form TYPED(tarn_sim_grad) = {.naive = sim_grad,
+                                               .accurate = sim_grad,
+                                               .work = sim_grad_work,
+                                               .flops = tarn_sim_grad_flops};

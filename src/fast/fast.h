@@ -1,0 +1,12 @@
+/* fast.h: the forms of this folder, as table.c gathers them. Internal. */
+#ifndef TARN_FAST_H
+#define TARN_FAST_H
+
+#include "fast/vec.h"
+#include "stages/stages.h"
+
+extern const struct tarn_form FAST(tarn_fast_prefix);
+
+extern const struct tarn_operations FAST(tarn_fast);
+
+#endif

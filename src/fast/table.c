@@ -1,0 +1,15 @@
+/* table.c: the tuned operations of one element type on one instruction set. */
+#include "fast/fast.h"
+
+const struct tarn_operations FAST(tarn_fast) = {
+    .sim = &TYPED(tarn_sim),
+    .sim_grad = &TYPED(tarn_sim_grad),
+    .assoc = &TYPED(tarn_assoc),
+    .assoc_grad = &TYPED(tarn_assoc_grad),
+    .prefix = {[TARN_CHUNKED] = &FAST(tarn_fast_prefix),
+               [TARN_SEQUENTIAL] = &FAST(tarn_fast_prefix),
+               [TARN_SCAN] = &FAST(tarn_fast_prefix)},
+    .prefix_grad = &TYPED(tarn_prefix_grad),
+    .rnn = &FAST(tarn_fast_prefix),
+    .rnn_grad = &TYPED(tarn_rnn_grad),
+};
