@@ -157,7 +157,8 @@ local function report_text(self)
   for _, head in ipairs {">max_abs", ">max_rel", "", ">bound", ">time", ">state bytes"} do
     heads[#heads + 1] = head
   end
-  local layout, missing = report.layout(heads, lines, {"max_abs", "state bytes", "time", "bound"})
+  local layout, missing = report.layout(heads, lines, {"max_abs", "state bytes", "time", "bound",
+    "max_rel"})
   local text = {}
   entry.wrap(text, title(self.name, rows, #bad, common), "", "  ")
   text[#text + 1] = layout
@@ -228,7 +229,7 @@ local backends = tarn.backends
 -- errors: none
 -- example:
 --   > backends()[1].name
---   "plain"
+--   "fast"
 -- see: equiv, t.device
 function tarn.backends() return setmetatable(backends(), backends_class) end
 

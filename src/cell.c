@@ -196,6 +196,11 @@ tarn_status tarn_rnn_set_state(tarn_context *ctx, tarn_rnn *st, const tarn_tenso
     return tarn_cell_set_state(ctx, "rnn: ", st, S, z);
 }
 
+void tarn_cell_set_impl(tarn_rnn *st, const char *impl)
+{
+    st->cell.impl = impl;
+}
+
 /* ---- Calls on a state ---------------------------------------------------------------------- */
 
 void tarn_cell_attach(struct tarn_call *call, tarn_rnn *st)
@@ -262,7 +267,8 @@ tarn_status tarn_cell_for(struct tarn_call *call, tarn_rnn **out)
                             .M = call->M,
                             .phi = o->phi,
                             .eps = o->eps,
-                            .dtype = call->dtype};
+                            .dtype = call->dtype,
+                            .impl = o->impl};
     return tarn_cell_new(call->ctx, call->function, &cell, call->rank, call->B, call->H,
                          out);
 }
@@ -277,6 +283,7 @@ tarn_status tarn_cell_open(tarn_context *ctx, const char *function,
     options.phi = s->cell->phi;
     options.eps = s->cell->eps;
     options.scale = s->cell->scale;
+    options.impl = s->cell->impl;
     const size_t N = token ? 1 : TARN_ANY;
     const struct tarn_arguments args = {.q = s->q,
                                         .k = s->k,

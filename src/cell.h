@@ -45,6 +45,7 @@ tarn_status tarn_cell_set_state(tarn_context *ctx, const char *who, tarn_rnn *st
                                 const tarn_tensor *S, const tarn_tensor *z);
 
 /* Lets a call work on the state of st, in place. */
+void tarn_cell_set_impl(tarn_rnn *st, const char *impl);
 void tarn_cell_attach(struct tarn_call *call, tarn_rnn *st);
 
 /* Notes that the call has moved st on by its N tokens. */

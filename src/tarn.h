@@ -516,6 +516,7 @@ typedef struct tarn_cell {
     double eps;
     double scale; /* kv only: NaN is 1/sqrt(D) */
     tarn_dtype dtype;
+    const char *impl; /* as in tarn_options; kept by pointer */
 } tarn_cell;
 
 /* Stage 4: makes a recurrent cell with state (S, z) = 0.

@@ -15,8 +15,7 @@ static inline struct tarn_form_input linear(tarn_context *ctx, const tarn_tensor
                                  .q = q,
                                  .k = k,
                                  .v = v,
-                                 .options = tarn_defaults(),
-                                 .default_impl = true};
+                                 .options = tarn_defaults()};
     in.options.by = TARN_PHI;
     in.options.eps = 0;
     in.options.causal = causal;

@@ -142,14 +142,13 @@ static tarn_status compare_gradients(struct comparison *c, const struct side *s,
 /* ---- Forms and implementations --------------------------------------------------------- */
 
 static tarn_status compare_forms(struct comparison *c, const struct side *s,
-                                 const char *impl, bool is_default)
+                                 const char *impl)
 {
     struct tarn_form_input in = {.ctx = c->ctx,
                                  .q = s->q,
                                  .k = s->k,
                                  .v = s->v,
-                                 .options = c->options->attention,
-                                 .default_impl = is_default};
+                                 .options = c->options->attention};
     in.options.impl = impl;
     in.options.state = s->state;
     in.options.dS = s->dS;
@@ -167,17 +166,13 @@ static tarn_status compare_forms(struct comparison *c, const struct side *s,
 
 static tarn_status compare_impls(struct comparison *c, const struct side *s)
 {
-    const struct tarn_operations *preferred, *operations;
-    tarn_status status =
-        tarn_backend_operations(c->ctx, "equiv", NULL, s->dtype, &preferred);
+    tarn_status status = TARN_OK;
     tarn_backend_info info;
     for (size_t b = 0; !status && tarn_backend_at(b, &info); b++) {
         const bool wanted =
             !c->options->impl || strcmp(c->options->impl, info.name) == 0;
         if (!info.usable || !wanted || strcmp(info.device, "cpu") != 0) continue;
-        status =
-            tarn_backend_operations(c->ctx, "equiv", info.name, s->dtype, &operations);
-        if (!status) status = compare_forms(c, s, info.name, operations == preferred);
+        status = compare_forms(c, s, info.name);
     }
     return status;
 }

@@ -1,5 +1,6 @@
 /* forms.c: the forms that equiv compares, behind one signature. Chapter 9. */
 #include "check/forms.h"
+#include "cell.h"
 
 /* A loop over single tokens is left out beyond this length. */
 enum { MAX_STEPS = 4096 };
@@ -34,11 +35,10 @@ static bool fits_prefix(const struct tarn_form_input *in)
            !in->options.lengths_count;
 }
 
-/* The gradient of rnn takes options, so it has a choice of impl; a cell has not, and there
- * is no cell of no heads. */
+/* There is no cell of no heads. */
 static bool fits_rnn(const struct tarn_form_input *in)
 {
-    return fits_prefix(in) && in->default_impl && heads_of(in->q) > 0;
+    return fits_prefix(in) && heads_of(in->q) > 0;
 }
 
 static bool fits_steps(const struct tarn_form_input *in)
@@ -48,7 +48,7 @@ static bool fits_steps(const struct tarn_form_input *in)
 
 static bool fits_kv(const struct tarn_form_input *in)
 {
-    return in->options.by == TARN_SOFTMAX && in->options.causal && in->default_impl &&
+    return in->options.by == TARN_SOFTMAX && in->options.causal &&
            !in->options.lengths_count && fits_sim(in) && heads_of(in->q) > 0;
 }
 
@@ -119,14 +119,17 @@ static tarn_cell cell_for(const struct tarn_form_input *in)
         .eps = in->options.eps,
         .scale = in->options.scale,
         .dtype = q->dtype,
+        .impl = in->options.impl,
     };
 }
 
 static tarn_status start_rnn(const struct tarn_form_input *in, tarn_rnn **st)
 {
     const tarn_cell cell = cell_for(in);
-    return in->options.state ? tarn_rnn_clone(in->ctx, in->options.state, st)
-                             : tarn_rnn_new(in->ctx, &cell, st);
+    if (!in->options.state) return tarn_rnn_new(in->ctx, &cell, st);
+    tarn_status status = tarn_rnn_clone(in->ctx, in->options.state, st);
+    if (!status) tarn_cell_set_impl(*st, in->options.impl);
+    return status;
 }
 
 static tarn_status run_rnn(const struct tarn_form_input *in, tarn_method method,

@@ -9,7 +9,6 @@ struct tarn_form_input {
     tarn_context *ctx;
     const tarn_tensor *q, *k, *v;
     tarn_options options; /* with its impl and, for causal forms, its state */
-    bool default_impl; /* cells have no choice of impl: they run in the default one */
 };
 
 struct tarn_form_entry {

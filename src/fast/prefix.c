@@ -27,6 +27,18 @@ static void share_columns(struct causal *c, bool levels)
     c->columns = a->M - c->first < each ? a->M - c->first : each;
 }
 
+/* Plain sums have one level: what the state has in its second goes into the first. */
+static void join_levels(const struct causal *c)
+{
+    const struct tarn_attn *a = c->a;
+    real *S = a->state->S, *part = a->state->S_part;
+    for (size_t r = 0; r < a->C; r++)
+        for (size_t m = c->first; m < c->first + c->columns; m++) {
+            S[r * a->M + m] += part[r * a->M + m];
+            part[r * a->M + m] = 0;
+        }
+}
+
 static struct causal open_causal(struct tarn_attn *a, bool levels)
 {
     struct causal c = {.a = a, .count = a->state->count};
@@ -35,6 +47,7 @@ static struct causal open_causal(struct tarn_attn *a, bool levels)
     work += features_size(a->C);
     share_columns(&c, levels);
     c.S = (struct packed){.R = a->C, .columns = c.columns, .S = work};
+    if (!levels) join_levels(&c);
     pack(&c.S, (const real *)a->state->S + c.first, a->M, c.S.S, levels);
     if (!levels) return c;
     c.S.part = work + a->C * padded_columns(c.columns, true);
@@ -42,15 +55,17 @@ static struct causal open_causal(struct tarn_attn *a, bool levels)
     return c;
 }
 
-/* Gives the state back. Part 0 alone owns z. */
+/* Gives the state back; z of every part but the first goes into a copy. */
 static void close_causal(struct causal *c, bool levels)
 {
     const struct tarn_attn *a = c->a;
     unpack(&c->S, c->S.S, (real *)a->state->S + c->first, a->M, levels);
     if (levels)
         unpack(&c->S, c->S.part, (real *)a->state->S_part + c->first, a->M, true);
+    if (!levels) carry(c->f.padded, c->f.z_part, c->f.z);
     memcpy(a->state->z, c->f.z, a->C * sizeof(real));
     memcpy(a->state->z_part, c->f.z_part, a->C * sizeof(real));
+    a->state->count = levels ? c->count : 0;
 }
 
 /* Both levels of z are kept even where S is one running sum: they cost nothing. */

@@ -148,22 +148,28 @@ static void read_numbers(lua_State *L, const char *function, int table, tarn_opt
     o->chunk = (size_t)chunk;
 }
 
+const char *tarn_lua_impl(lua_State *L, int table, const char *function)
+{
+    const char *backends[BACKENDS_MAX + 1] = {0};
+    tarn_backend_info info;
+    int word;
+    for (size_t i = 0; i < BACKENDS_MAX && tarn_backend_at(i, &info); i++)
+        backends[i] = info.name;
+    return tarn_lua_opt_word(L, table, function, "impl", backends, &word)
+               ? backends[word]
+               : NULL;
+}
+
 static void read_words(lua_State *L, const char *function, int table, tarn_options *o)
 {
     static const char *const methods[] = {"chunked", "sequential", "scan", NULL};
     static const char *const precisions[] = {"accurate", "fast", NULL};
-    const char *backends[BACKENDS_MAX + 1] = {0};
-    tarn_backend_info info;
     int word;
     if (tarn_lua_opt_word(L, table, function, "method", methods, &word))
         o->method = (tarn_method)word;
     if (tarn_lua_opt_word(L, table, function, "precision", precisions, &word))
         o->precision = (tarn_precision)word;
-
-    for (size_t i = 0; i < BACKENDS_MAX && tarn_backend_at(i, &info); i++)
-        backends[i] = info.name;
-    if (tarn_lua_opt_word(L, table, function, "impl", backends, &word))
-        o->impl = backends[word];
+    o->impl = tarn_lua_impl(L, table, function);
 }
 
 /* ---- lengths --------------------------------------------------------------------- */

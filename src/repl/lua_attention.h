@@ -51,6 +51,9 @@ tarn_status tarn_lua_pair(tarn_context *ctx, void *user, const tarn_tensor *q_i,
 
 /* ---- reading --------------------------------------------------------------------- */
 
+/* The option impl of the table at an index, or NULL. */
+const char *tarn_lua_impl(lua_State *L, int table, const char *function);
+
 /* A built-in map if the value is its name or phi.name itself, else NULL. */
 const tarn_phi *tarn_lua_builtin_phi(lua_State *L, int index);
 

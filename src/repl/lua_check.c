@@ -302,7 +302,7 @@ static const char *const check_rnn[] = {"phi", "eps", "state", "impl", "tol", NU
  *          chunk    prefix alone
  *          method   prefix alone
  *          precision  prefix alone
- *          impl     "plain"; backends() lists what there is
+ *          impl     "fast" (default) | "plain"; backends() lists what there is
  *          tol      a bound on max_rel
  * note: at a kink, such as that of relu at 0, a difference is no judge.
  * example:

@@ -84,12 +84,13 @@ static tarn_cell read_cell(lua_State *L, const char *function, const char *const
     cell.B = read_size(L, function, "B", false);
     tarn_lua_opt_number(L, 2, function, "eps", &cell.eps);
     tarn_lua_opt_number(L, 2, function, "scale", &cell.scale);
+    cell.impl = tarn_lua_impl(L, 2, function);
     read_place(L, function, &cell);
     read_phi(L, function, &cell);
     return cell;
 }
 
-/* help: rnn{D=, M=, H=, B=, phi="elu1", eps=1e-6, dtype=, device=} -> st
+/* help: rnn{D=, M=, H=, B=, phi="elu1", eps=1e-6, dtype=, device=, impl=} -> st
  * Stage 4: makes a recurrent cell, attention whose whole past is a constant state (S,
  * z).
  * shapes: S [C, M], z [C]; with heads [H, C, M], with a batch [B, H, C, M]
@@ -106,6 +107,7 @@ static tarn_cell read_cell(lua_State *L, const char *function, const char *const
  *          eps     added to the denominator
  *          dtype   "float32" (default) | "float64"
  *          device  "cpu"
+ *          impl    "fast" (default) | "plain"
  * example:
  *   > st = rnn{D=2, M=1, eps=0}
  *   > st:step(tensor{1, 0}, tensor{1, 0}, tensor{5})
@@ -116,8 +118,8 @@ static tarn_cell read_cell(lua_State *L, const char *function, const char *const
  * see: st:step, st:run, rnn.load, prefix, kv */
 static int new_rnn(lua_State *L)
 {
-    static const char *const names[] = {"D",   "M",     "H",      "B", "phi",
-                                        "eps", "dtype", "device", NULL};
+    static const char *const names[] = {"D",   "M",     "H",      "B",    "phi",
+                                        "eps", "dtype", "device", "impl", NULL};
     const tarn_cell cell = read_cell(L, "rnn", names);
     struct tarn_lua_cell *st = tarn_lua_new_rnn(L, -1);
     struct tarn_lua_call call = tarn_lua_enter(L, NULL); /* phi tells its width */
@@ -125,7 +127,7 @@ static int new_rnn(lua_State *L)
     return 1;
 }
 
-/* help: kv{D=, M=, H=, B=, scale=, dtype=, device=} -> st
+/* help: kv{D=, M=, H=, B=, scale=, dtype=, device=, impl=} -> st
  * Softmax's counterpart of the rnn: a cache of all keys and values, that grows.
  * shapes: after t tokens keys [t, D] and values [t, M]; with heads and batch in front
  * math: eq 3 with sim = exp(scale q.k), token i seeing tokens 1..i
@@ -138,6 +140,7 @@ static int new_rnn(lua_State *L)
  *          scale   of q.k, 1/sqrt(D) unless given
  *          dtype   "float32" (default) | "float64"
  *          device  "cpu"
+ *          impl    "fast" (default) | "plain"
  * example:
  *   > cache = kv{D=2, M=1}
  *   > cache:step(tensor{1, 0}, tensor{1, 0}, tensor{5})
@@ -149,8 +152,8 @@ static int new_rnn(lua_State *L)
 /* kv{..} comes as (options), rnn{..} through __call as (rnn, options). */
 static int new_kv(lua_State *L)
 {
-    static const char *const names[] = {"D",     "M",     "H",      "B",
-                                        "scale", "dtype", "device", NULL};
+    static const char *const names[] = {"D",     "M",      "H",    "B", "scale",
+                                        "dtype", "device", "impl", NULL};
     lua_settop(L, 1);
     lua_pushvalue(L, 1);
     const tarn_cell cell = read_cell(L, "kv", names);

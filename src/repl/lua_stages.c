@@ -34,7 +34,7 @@ static const char *const rnn_grad_options[] = {"phi", "state", "dstate", COMMON,
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
  *          weights  true: gives the weights as well
  *          precision  "accurate" (default) | "fast": plain sums, unscaled rows
- *          impl     "plain"; backends() lists what there is
+ *          impl     "fast" (default) | "plain"; backends() lists what there is
  * example:
  *   > q, k, v = tensor{{0}}, tensor{{0}, {0}}, tensor{{2}, {4}}
  *   > sim(q, k, v)
@@ -75,7 +75,7 @@ static int sim(lua_State *L)
  *          eps      added to the denominator
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
  *          precision  "accurate" (default) | "fast": plain sums, unscaled rows
- *          impl     "plain"; backends() lists what there is
+ *          impl     "fast" (default) | "plain"; backends() lists what there is
  * example:
  *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
  *   > assoc(q, k, v, {eps=0})
@@ -114,7 +114,7 @@ static int assoc(lua_State *L)
  *          chunk    L, tokens a chunk
  *          method   "chunked" | "sequential" | "scan": other orders of the same sums
  *          precision  "accurate" (default) | "fast": plain sums, unscaled rows
- *          impl     "plain"; backends() lists what there is
+ *          impl     "fast" (default) | "plain"; backends() lists what there is
  *          final    true: gives the state after token N as well, an rnn cell
  * example:
  *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
@@ -202,7 +202,7 @@ static int differentiate(lua_State *L, const struct tarn_lua_form *form,
  *          eps      added to the denominator, except in softmax
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
  *          precision  "accurate" (default) | "fast"
- *          impl     "plain"; backends() lists what there is
+ *          impl     "fast" (default) | "plain"; backends() lists what there is
  * example:
  *   > q, k, v = tensor{{0}}, tensor{{0}, {0}}, tensor{{2}, {4}}
  *   > dq, dk, dv = sim_grad(q, k, v, ones(1, 1))
@@ -228,7 +228,7 @@ static int sim_grad(lua_State *L)
  *          eps      added to the denominator
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
  *          precision  "accurate" (default) | "fast"
- *          impl     "plain"; backends() lists what there is
+ *          impl     "fast" (default) | "plain"; backends() lists what there is
  * example:
  *   > q, k, v = tensor{{1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
  *   > dq, dk, dv = assoc_grad(q, k, v, ones(1, 1), {eps=0})
@@ -260,7 +260,7 @@ static int assoc_grad(lua_State *L)
  *          chunk    L, tokens a chunk
  *          method   "chunked" | "sequential" | "scan"
  *          precision  "accurate" (default) | "fast"
- *          impl     "plain"; backends() lists what there is
+ *          impl     "fast" (default) | "plain"; backends() lists what there is
  * example:
  *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
  *   > dq, dk, dv = prefix_grad(q, k, v, ones(2, 1), {eps=0})
@@ -287,7 +287,7 @@ static int prefix_grad(lua_State *L)
  *          state    an rnn cell or {S=, z=}: what came before token 1
  *          dstate   {S=, z=}: the gradient that arrives at the final state
  *          precision  "accurate" (default) | "fast"
- *          impl     "plain"; backends() lists what there is
+ *          impl     "fast" (default) | "plain"; backends() lists what there is
  * example:
  *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
  *   > dq, dk, dv = rnn_grad(q, k, v, ones(2, 1), {eps=0})

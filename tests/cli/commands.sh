@@ -19,7 +19,7 @@ same_numbers() {
     "$TARN" "$lab" | grep -qxF "$(head -n 1 "$SCRATCH/numbers")"
 }
 check "with the same random numbers, for it begins with the seed" same_numbers
-header() { head -n 1 "$lab" | grep -q '^-- tarn [0-9.]* (plain.*): the inputs of a session'; }
+header() { head -n 1 "$lab" | grep -q '^-- tarn [0-9.]* (fast, plain.*): the inputs of a session'; }
 check "its first line tells version and backends" header
 failed() { grep -qx -- '-- nosuch' "$lab"; }
 check "an input that failed is a comment in it" failed
