@@ -35,17 +35,27 @@ local function commented(text) return "-- " .. text:gsub("\n", "\n-- ") end
 -- A comment at the end must not swallow what comes after it.
 local function end_of(text) return text:find("--", 1, true) and "\n" or "" end
 
+-- The statements and the expression behind them that an input of several lines may be.
+local function split(text)
+  if load("return " .. text) then return "", text end
+  return text:match("^(.*\n)(.*)$")
+end
+
+-- An expression as lines that show its values as the prompt did.
+local function shown(input, text)
+  if input.silent then return "_ = " .. text end
+  return input.count == 1 and "_ = " .. text .. "\nshow(_)" or "print(" .. text .. end_of(text) .. ")"
+end
+
 -- An input as lines of a script that does what the prompt did.
 local function as_script(input)
   local text = input.text
   if input.failed then return commented(text) .. "\n-- (ended in an error)" end
-  if not input.is_expression then
-    return text:find("local", 1, true) and "do " .. text .. "\nend" or text
+  if input.is_expression and input.count then -- else it is a call without results
+    local statements, expression = split((text:gsub("[%s;]+$", "")))
+    text = statements .. shown(input, expression)
   end
-  if not input.count then return text end -- a call without results
-  text = text:gsub("[%s;]+$", "")
-  if input.silent then return "_ = " .. text end
-  return input.count == 1 and "_ = " .. text .. "\nshow(_)" or "print(" .. text .. end_of(text) .. ")"
+  return text:find("local", 1, true) and "do " .. text .. "\nend" or text
 end
 
 -- ---- The commands -----------------------------------------------------------------------

@@ -49,6 +49,23 @@ def shows_the_last_line():
         t.enter("n", "6")
 
 
+@readline_claim
+def saves_as_shown():
+    """:save writes pasted statements so that a script shows what their last line has shown"""
+    script = history("pasted.lua")
+    with Terminal() as t:
+        paste(t, "local p = 20\nq = p\np + 1")
+        t.wait("\n21\n> ")
+        paste(t, "q = q + 1\nq, 'text' -- two")
+        t.wait('\n21\t"text"\n> ')
+        paste(t, "local r = 7\nprint(q + r)")
+        t.wait("\n28\n")
+        t.wait("> ")
+        t.enter(f":save {script}", "saved 3 inputs")
+    with os.popen(f"'{os.environ['TARN']}' {script}") as output:
+        assert output.read() == "21\n21\ttext\n28\n", open(script).read()
+
+
 TRANSCRIPT = """> x = 5
 > x + 1
 6
