@@ -34,7 +34,8 @@ static void close_stdout(void)
     }
 }
 
-/* Runs everything the command line asks for; false after a reported error. */
+/* Runs everything the command line asks for; false after a reported error. With -i the
+ * prompt comes after an error too: that is when one wants to look. */
 static bool run_all(struct tarn_session *session)
 {
     const struct tarn_invocation *inv = session->invocation;
@@ -47,9 +48,10 @@ static bool run_all(struct tarn_session *session)
     tarn_interrupts_watch(session);
     tarn_interrupts_catch(session, false);
     if (inv->doctest) return tarn_doctest(session);
-    if (!tarn_run_actions(session)) return false;
-    if (has_script && !tarn_run_script(session)) return false;
-    if (prompt) return tarn_repl(session);
+    session->failed =
+        !tarn_run_actions(session) || (has_script && !tarn_run_script(session));
+    if (prompt && !session->out_of_time) return tarn_repl(session);
+    if (session->failed) return false;
     return idle ? tarn_run_stdin(session) : true;
 }
 

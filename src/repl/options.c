@@ -127,8 +127,8 @@ static int take_value(struct tarn_invocation *inv, int option)
         inv->device = devices[choice];
         return 0;
     case OPTION_THREADS:
-        if (!read_number(optarg, 4096, &number) || number == 0)
-            return usage("--threads=%s: expected a number from 1 to 4096%s", optarg,
+        if (!read_number(optarg, 1024, &number) || number == 0)
+            return usage("--threads=%s: expected a number from 1 to 1024%s", optarg,
                          "");
         inv->threads = (int)number;
         return 0;

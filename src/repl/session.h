@@ -23,7 +23,7 @@ struct tarn_session {
     bool color_errors;
     bool prompting;                    /* ^C returns to a prompt */
     volatile sig_atomic_t out_of_time; /* --time is used up */
-    bool failed;                       /* an input at the prompt ended in an error */
+    bool failed;                       /* something that ran ended in an error */
     char *line;                        /* what was read last at the prompt */
     const char *unfinished; /* the lines before it of the same input; NULL: none */
     char *history;          /* the file that keeps what was typed; NULL: none */

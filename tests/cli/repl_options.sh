@@ -56,6 +56,11 @@ check "such a script shows no banner and no prompt (REP-10)" nothing_else
 check "an empty script is a good one" prints '' -
 prompted() { echo '1 + 1' | "$TARN" -i --no-init | grep -q '^> 2'; }
 check "-i prompts although standard input is no terminal" prompted
+after_error() {
+    echo 'kept' | "$TARN" -i --no-init -e 'kept = 42 error("boom")' >out 2>err
+    test $? = 1 && grep -q '^> 42' out && grep -q 'boom' err
+}
+check "-i prompts after an error too, with the variables as they are; the status tells" after_error
 after() { echo 'x + 1' | "$TARN" -i --no-init -e 'x = 41' | grep -q '^> 42'; }
 check "-i keeps what ran before" after
 
