@@ -6,6 +6,7 @@
 #include "stages/stages.h"
 
 extern const struct tarn_form FAST(tarn_fast_prefix);
+extern const struct tarn_form FAST(tarn_fast_prefix_grad);
 
 extern const struct tarn_operations FAST(tarn_fast);
 

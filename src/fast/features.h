@@ -101,8 +101,8 @@ static void features_make(struct features *f, const struct tarn_attn *a, size_t 
 }
 
 /* Divides the rows that the kernel has only summed up; a den of 0 makes 0, by definition. */
-static void features_divide(const struct features *f, size_t n, size_t columns,
-                            real *out, size_t stride)
+static inline void features_divide(const struct features *f, size_t n, size_t columns,
+                                   real *out, size_t stride)
 {
     for (size_t t = 0; f->any_rare && t < n; t++) {
         real *out_t = out + t * stride;

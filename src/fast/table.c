@@ -9,7 +9,7 @@ const struct tarn_operations FAST(tarn_fast) = {
     .prefix = {[TARN_CHUNKED] = &FAST(tarn_fast_prefix),
                [TARN_SEQUENTIAL] = &FAST(tarn_fast_prefix),
                [TARN_SCAN] = &FAST(tarn_fast_prefix)},
-    .prefix_grad = &TYPED(tarn_prefix_grad),
+    .prefix_grad = &FAST(tarn_fast_prefix_grad),
     .rnn = &FAST(tarn_fast_prefix),
-    .rnn_grad = &TYPED(tarn_rnn_grad),
+    .rnn_grad = &FAST(tarn_fast_prefix_grad),
 };

@@ -1,0 +1,402 @@
+/* prefix_grad.c: the gradient of stage 3, and of stage 4's run, tuned. Chapters 7 and 10; the
+ * equations are those of src/stages/prefix_grad.c, 13-15 and the denominator's path.
+ *
+ * With Gn_i = dout_i / den_i the whole gradient is the kernel of recurrence.h three times:
+ *
+ *     forwards    dq = causal(q := Gn,     k := v,      v := phi(k))   over S^T, M rows
+ *     backwards   dk = causal(q := v,      k := Gn,     v := phi(q))   over R^T, M rows
+ *     backwards   dv = causal(q := phi(k), k := phi(q), v := Gn)       over R,   C rows
+ *
+ * So 12 C M operations a token are done for the 10 C M that the equations need: R is summed up
+ * twice, once in each order, which costs less than sums across vectors would.
+ *
+ * The denominator's path is vectors beside it. With u_i = S_i Gn_i
+ *
+ *     gd_i = -(Gn_i . out_i) = -(phi(q_i) . u_i) / den_i      dphi(q_i) = u_i + gd_i z_i
+ *     r_i = sum_{j>=i} gd_j phi(q_j)                          dphi(k_i) = R_i v_i + r_i
+ *
+ * so that outputs are not computed again. What the way back wants to know of a token, den_i
+ * and gd_i, waits in the first entries of its rows of dv and dk, which are written only then:
+ * nothing here grows with N. Features are made again. */
+#include "fast/fast.h"
+#include "fast/features.h"
+#include "stages/flops.h"
+
+/* A head at work. `across` is [M, padded C], S^T on the way there and R^T on the way back; `R` is
+ * [C, M]. Rows of a block are padded to whole vectors. */
+struct grad {
+    struct tarn_attn *a;
+    bool levels;
+    struct features f; /* z is r on the way back */
+    size_t padded;     /* columns of Gn */
+    real *Gn, *rows;   /* [BLOCK, padded M]; [BLOCK, padded C] that the kernel writes */
+    real *z_before;    /* z_part before the block */
+    real gd[BLOCK];
+    struct packed across, R;
+    size_t count; /* tokens in the partial sums */
+};
+
+static const real ones[BLOCK] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+static size_t prefix_grad_work(const struct tarn_attn *a)
+{
+    return features_size(a->C) + BLOCK * whole_vectors(a->M) +
+           (BLOCK + 1) * whole_vectors(a->C) + packed_size(a->M, a->C, true) +
+           packed_size(a->C, a->M, true);
+}
+
+static struct packed packed_in(real *work, size_t R, size_t columns, bool levels)
+{
+    struct packed p = {.R = R, .columns = columns, .S = work};
+    if (levels) p.part = work + R * padded_columns(columns, true);
+    return p;
+}
+
+static struct grad open_grad(struct tarn_attn *a, bool levels)
+{
+    struct grad g = {.a = a, .levels = levels, .padded = whole_vectors(a->M)};
+    g.f = features_in(a->work, a);
+    g.Gn = (real *)a->work + features_size(a->C);
+    g.rows = g.Gn + BLOCK * g.padded;
+    g.z_before = g.rows + BLOCK * g.f.padded;
+    real *rest = g.z_before + g.f.padded;
+    g.across = packed_in(rest, a->M, g.f.padded, levels);
+    g.R = packed_in(rest + packed_size(a->M, a->C, true), a->C, a->M, levels);
+    return g;
+}
+
+/* ---- Sums in and out --------------------------------------------------------------------- */
+
+static void clear(const struct packed *p, bool levels)
+{
+    memset(p->S, 0, packed_size(p->R, p->columns, levels) * sizeof(real));
+}
+
+/* Adds from [C, R] to one level of p, which has it the other way round. */
+static void add_transposed(const struct packed *p, size_t C, const real *from, real *to,
+                           bool levels)
+{
+    const size_t width = group_width(levels);
+    for (size_t c = 0; c < C; c++) {
+        real *column = to + p->R * (c / width * width) + c % width;
+        for (size_t r = 0; r < p->R; r++) column[r * width] += from[c * p->R + r];
+    }
+}
+
+/* S starts as a copy of the initial state, which stays as it is. */
+static void start_forward(struct grad *g)
+{
+    const struct tarn_sums *s = g->a->state;
+    const struct packed *p = &g->across;
+    clear(p, g->levels);
+    add_transposed(p, g->a->C, s->S, p->S, g->levels);
+    add_transposed(p, g->a->C, s->S_part, g->levels ? p->part : p->S, g->levels);
+    g->count = s->count;
+}
+
+/* R starts as the gradient of the final state. */
+static void start_backward(struct grad *g)
+{
+    const struct tarn_attn *a = g->a;
+    clear(&g->across, g->levels);
+    clear(&g->R, g->levels);
+    memset(g->f.z, 0, 2 * g->f.padded * sizeof(real));
+    g->count = 0;
+    if (a->dS) add_transposed(&g->across, a->C, a->dS, g->across.S, g->levels);
+    if (a->dS) pack(&g->R, a->dS, a->M, g->R.S, g->levels);
+    if (a->dz) memcpy(g->f.z, a->dz, a->C * sizeof(real));
+}
+
+/* The gradient of the initial state is R after its last step: every query reads it. */
+static void write_state_grad(struct grad *g)
+{
+    const struct tarn_attn *a = g->a;
+    if (!a->dS0) return;
+    carry(g->f.padded, g->f.z_part, g->f.z);
+    if (g->levels) carry_packed(&g->R);
+    unpack(&g->R, g->R.S, a->dS0, a->M, g->levels);
+    memcpy(a->dz0, g->f.z, a->C * sizeof(real));
+}
+
+/* Counts n tokens; at the end of a stretch the partial sums go into the totals. */
+static void count_tokens(struct grad *g, size_t n, bool backwards)
+{
+    g->count += n;
+    if (g->count < TARN_BLOCK) return;
+    g->count = 0;
+    carry(g->f.padded, g->f.z_part, g->f.z);
+    if (g->levels) carry_packed(&g->across);
+    if (g->levels && backwards) carry_packed(&g->R);
+}
+
+/* How many of the tokens that are left make the next block. */
+static size_t next_block(const struct grad *g, size_t left)
+{
+    const size_t room = TARN_BLOCK - g->count, n = left < BLOCK ? left : BLOCK;
+    return n < room ? n : room;
+}
+
+/* ---- What both sweeps want of a block ---------------------------------------------------- */
+
+static bool is_rare(const struct features *f, size_t t)
+{
+    return f->den[t] != 0 || f->scale[t] == 0;
+}
+
+/* Gn for n tokens from token i on; none for a row whose den is 0. */
+static void make_Gn(struct grad *g, size_t i, size_t n)
+{
+    const size_t M = g->a->M;
+    for (size_t t = 0; t < n; t++) {
+        const real *dout = (const real *)g->a->dout + (i + t) * M;
+        real *Gn = g->Gn + t * g->padded;
+        const vec scale = splat(g->f.scale[t]);
+        size_t m = 0;
+        for (; m + LANES <= M; m += LANES) store(Gn + m, load(dout + m) * scale);
+        if (m < M) store(Gn + m, load_some(dout + m, M - m) * scale);
+        if (!is_rare(&g->f, t)) continue;
+        for (m = 0; m < M; m++) Gn[m] = g->f.den[t] == 0 ? 0 : dout[m] / g->f.den[t];
+    }
+}
+
+/* slope * df, where a slope of 0 stops even a df that has overflowed. */
+INLINE vec chain(int id, vec x, vec f, vec df)
+{
+    const vec s = slope(id, x, f);
+    return choose(s == splat(0), splat(0), s * df);
+}
+
+INLINE void chain_rows_of(int id, size_t n, size_t C, const real *x, const real *f,
+                          const real *df, real *dx)
+{
+    const size_t padded = whole_vectors(C);
+    for (size_t t = 0; t < n; t++, x += C, dx += C, f += padded, df += padded) {
+        size_t c = 0;
+        for (; c + LANES <= C; c += LANES)
+            store(dx + c, chain(id, load(x + c), load(f + c), load(df + c)));
+        if (c == C) continue;
+        const vec rest = load_some(x + c, C - c);
+        store_some(dx + c, chain(id, rest, load(f + c), load(df + c)), C - c);
+    }
+}
+
+/* From gradients of features [n, C padded] to those of x [n, C]. */
+static __attribute__((noinline)) void chain_rows(int id, size_t n, size_t C,
+                                                 const real *x, const real *f,
+                                                 const real *df, real *dx)
+{
+    switch (id) {
+    case TARN_PHI_ELU1: chain_rows_of(TARN_PHI_ELU1, n, C, x, f, df, dx); break;
+    case TARN_PHI_RELU: chain_rows_of(TARN_PHI_RELU, n, C, x, f, df, dx); break;
+    case TARN_PHI_RELU2: chain_rows_of(TARN_PHI_RELU2, n, C, x, f, df, dx); break;
+    case TARN_PHI_EXP: chain_rows_of(TARN_PHI_EXP, n, C, x, f, df, dx); break;
+    case TARN_PHI_SOFTPLUS: chain_rows_of(TARN_PHI_SOFTPLUS, n, C, x, f, df, dx); break;
+    default: chain_rows_of(TARN_PHI_IDENTITY, n, C, x, f, df, dx); break;
+    }
+}
+
+/* A rare row's features under its scale, and its pivot, as src/stages/phi.c has them. */
+static real rare_features(const struct tarn_attn *a, size_t i, real *q_t)
+{
+    real pivot, eps_row;
+    TYPED(tarn_phi_rows)
+        .apply_scaled(a->phi, 1, a->C, (const real *)a->q + i * a->C, a->eps, q_t,
+                      &pivot, &eps_row);
+    return pivot;
+}
+
+/* ---- What waits in dk and dv ---------------------------------------------------------------- */
+
+/* A head of one feature and one value has room for two numbers a token and not a bit more:
+ * the last bit of gd, which rounding has made anyway, says whether a row is rare. */
+union marked {
+    real value;
+    whole bits;
+};
+
+static void keep_token(const struct grad *g, size_t i, size_t t)
+{
+    union marked gd = {.value = g->gd[t]};
+    const bool rare = is_rare(&g->f, t);
+    gd.bits = (gd.bits & ~(whole)1) | rare;
+    ((real *)g->a->dk)[i * g->a->C] = gd.value;
+    ((real *)g->a->dv)[i * g->a->M] = rare ? g->f.den[t] : g->f.scale[t];
+}
+
+static void find_token(struct grad *g, size_t i, size_t t)
+{
+    const union marked gd = {.value = ((const real *)g->a->dk)[i * g->a->C]};
+    const real kept = ((const real *)g->a->dv)[i * g->a->M];
+    const bool rare = gd.bits & 1;
+    g->gd[t] = gd.value;
+    g->f.den[t] = rare ? kept : 0;
+    g->f.scale[t] = !rare ? kept : kept == 0 ? 0 : 1;
+    g->f.any_rare |= rare;
+}
+
+/* ---- Forwards -------------------------------------------------------------------------- */
+
+/* gd of each token, from u = S Gn. */
+static void make_gd(struct grad *g, size_t n)
+{
+    const struct features *f = &g->f;
+    for (size_t t = 0; t < n; t++) {
+        const real *q = f->q + t * f->padded, *u = g->rows + t * f->padded;
+        vec sum = splat(0);
+        for (size_t c = 0; c < f->padded; c += LANES) sum += load(q + c) * load(u + c);
+        const real product = sum_of(sum);
+        g->gd[t] = -product * f->scale[t];
+        if (f->den[t] != 0) g->gd[t] = -product / f->den[t];
+    }
+}
+
+/* rows += gd_t z_t, where z grows from token to token as it did in features_make. */
+static void add_z(struct grad *g, size_t n)
+{
+    const size_t padded = g->f.padded;
+    for (size_t c = 0; c < padded; c += LANES) {
+        const vec z = load(g->f.z + c);
+        vec part = load(g->z_before + c);
+        for (size_t t = 0; t < n; t++) {
+            real *row = g->rows + t * padded + c;
+            part += load(g->f.k + t * padded + c);
+            store(row, load(row) + splat(g->gd[t]) * (z + part));
+        }
+    }
+}
+
+/* Rare rows are led back through phi as they came, under their scale; none for dead ones. */
+static void chain_rare(struct grad *g, size_t i, size_t n)
+{
+    const struct tarn_attn *a = g->a;
+    for (size_t t = 0; t < n && g->f.any_rare; t++) {
+        real *dq = (real *)a->dq + (i + t) * a->C, *row = g->rows + t * g->f.padded;
+        if (!is_rare(&g->f, t)) continue;
+        if (g->f.den[t] == 0) memset(row, 0, a->C * sizeof(real));
+        if (a->phi == TARN_PHI_NONE) {
+            memcpy(dq, row, a->C * sizeof(real));
+            continue;
+        }
+        const real pivot = rare_features(a, i + t, g->f.q + t * g->f.padded);
+        TYPED(tarn_phi_rows)
+            .grad_scaled(a->phi, 1, a->C, (const real *)a->q + (i + t) * a->C, &pivot,
+                         row, dq);
+    }
+}
+
+//> region fast_prefix_grad_forward
+static void forward_block(struct grad *g, size_t i, size_t n)
+{
+    const struct tarn_attn *a = g->a;
+    const ptrdiff_t C = (ptrdiff_t)g->f.padded, M = (ptrdiff_t)a->M;
+    const struct rows Gn = {g->Gn, (ptrdiff_t)g->padded}, k = {g->f.k, C},
+                      v = {(const real *)a->v + i * a->M, M};
+    memcpy(g->z_before, g->f.z_part, g->f.padded * sizeof(real));
+    features_make(&g->f, a, i, n, true);
+    make_Gn(g, i, n);
+    recur(&g->across, n, Gn, v, k, g->rows, C, ones);
+    make_gd(g, n);
+    add_z(g, n);
+    chain_rows(a->phi, n, a->C, (const real *)a->q + i * a->C, g->f.q, g->rows,
+               (real *)a->dq + i * a->C);
+    chain_rare(g, i, n);
+    for (size_t t = 0; t < n; t++) keep_token(g, i + t, t);
+}
+//< region fast_prefix_grad_forward
+
+/* ---- Backwards --------------------------------------------------------------------------- */
+
+/* Features again, and Gn. */
+static void find_block(struct grad *g, size_t i, size_t n)
+{
+    const struct tarn_attn *a = g->a;
+    const int id = a->phi == TARN_PHI_NONE ? TARN_PHI_IDENTITY : a->phi;
+    feature_rows(id, n, a->C, (const real *)a->q + i * a->C, g->f.q);
+    feature_rows(id, n, a->C, (const real *)a->k + i * a->C, g->f.k);
+    g->f.any_rare = false;
+    for (size_t t = 0; t < n; t++) {
+        find_token(g, i + t, t);
+        if (is_rare(&g->f, t) && a->phi != TARN_PHI_NONE)
+            rare_features(a, i + t, g->f.q + t * g->f.padded);
+    }
+    make_Gn(g, i, n);
+}
+
+/* rows += r_t, where r grows from the last token back. */
+static void add_r(struct grad *g, size_t n)
+{
+    const size_t padded = g->f.padded;
+    for (size_t c = 0; c < padded; c += LANES) {
+        const vec r = load(g->f.z + c);
+        vec part = load(g->f.z_part + c);
+        for (size_t t = n; t-- > 0;) {
+            real *row = g->rows + t * padded + c;
+            part += splat(g->gd[t]) * load(g->f.q + t * padded + c);
+            store(row, load(row) + (r + part));
+        }
+        store(g->f.z_part + c, part);
+    }
+}
+
+/* n rows from the last one back. */
+static struct rows backwards(const real *first, size_t n, size_t stride)
+{
+    return (struct rows){first + (n - 1) * stride, -(ptrdiff_t)stride};
+}
+
+//> region fast_prefix_grad_backward
+static void backward_block(struct grad *g, size_t i, size_t n)
+{
+    const struct tarn_attn *a = g->a;
+    const size_t C = g->f.padded, M = a->M, last = n - 1;
+    find_block(g, i, n);
+    const struct rows q = backwards(g->f.q, n, C), k = backwards(g->f.k, n, C);
+    const struct rows v = backwards((const real *)a->v + i * M, n, M);
+    const struct rows Gn = backwards(g->Gn, n, g->padded);
+    recur(&g->across, n, v, Gn, q, g->rows + last * C, -(ptrdiff_t)C, ones);
+    recur(&g->R, n, k, q, Gn, (real *)a->dv + (i + last) * M, -(ptrdiff_t)M, ones);
+    add_r(g, n);
+    chain_rows(a->phi, n, a->C, (const real *)a->k + i * a->C, g->f.k, g->rows,
+               (real *)a->dk + i * a->C);
+}
+//< region fast_prefix_grad_backward
+
+static tarn_status sweep(struct grad *g)
+{
+    const size_t N = g->a->N;
+    start_forward(g);
+    for (size_t i = 0, n; i < N; i += n) {
+        if (tarn_interrupted(g->a->ctx)) return TARN_EINTR;
+        n = next_block(g, N - i);
+        forward_block(g, i, n);
+        count_tokens(g, n, false);
+    }
+    start_backward(g);
+    for (size_t left = N, n; left > 0; left -= n) {
+        if (tarn_interrupted(g->a->ctx)) return TARN_EINTR;
+        n = next_block(g, left);
+        backward_block(g, left - n, n);
+        count_tokens(g, n, true);
+    }
+    write_state_grad(g);
+    return TARN_OK;
+}
+
+static tarn_status prefix_grad_levels(struct tarn_attn *a)
+{
+    struct grad g = open_grad(a, true);
+    return sweep(&g);
+}
+
+static tarn_status prefix_grad_plain(struct tarn_attn *a)
+{
+    struct grad g = open_grad(a, false);
+    return sweep(&g);
+}
+
+const struct tarn_form FAST(tarn_fast_prefix_grad) = {.naive = prefix_grad_plain,
+                                                      .accurate = prefix_grad_levels,
+                                                      .work = prefix_grad_work,
+                                                      .flops = tarn_causal_grad_flops,
+                                                      .fused = true};
