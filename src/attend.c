@@ -167,12 +167,14 @@ static void free_outputs(struct grad_outputs *g)
     *g = (struct grad_outputs){0};
 }
 
-/* A fresh tensor of zeros: keys that do not exist have no gradient. */
-static tarn_status new_zeros(struct tarn_call *call, size_t rows, size_t columns,
-                             tarn_tensor **out)
+/* A fresh tensor, zeros where lengths leave rows out: keys that do not exist have no
+ * gradient. */
+static tarn_status new_rows(struct tarn_call *call, size_t rows, size_t columns,
+                            tarn_tensor **out)
 {
     tarn_status status = tarn_call_new(call, rows, columns, out);
-    return status ? status : tarn_fill(call->ctx, *out, 0);
+    if (status || call->options.lengths_count == 0) return status;
+    return tarn_fill(call->ctx, *out, 0);
 }
 
 static tarn_status new_outputs(struct tarn_call *call, bool has_phi,
@@ -180,11 +182,11 @@ static tarn_status new_outputs(struct tarn_call *call, bool has_phi,
 {
     struct tarn_attn *a = &call->first;
     const bool features = has_phi && a->phi == TARN_PHI_NONE;
-    tarn_status status = new_zeros(call, call->N_q, call->D, &g->dq);
-    if (!status) status = new_zeros(call, call->N, call->D, &g->dk);
-    if (!status) status = new_zeros(call, call->N, call->M, &g->dv);
-    if (!status && features) status = new_zeros(call, call->N_q, a->C, &g->dfq);
-    if (!status && features) status = new_zeros(call, call->N, a->C, &g->dfk);
+    tarn_status status = new_rows(call, call->N_q, call->D, &g->dq);
+    if (!status) status = new_rows(call, call->N, call->D, &g->dk);
+    if (!status) status = new_rows(call, call->N, call->M, &g->dv);
+    if (!status && features) status = new_rows(call, call->N_q, a->C, &g->dfq);
+    if (!status && features) status = new_rows(call, call->N, a->C, &g->dfk);
     if (status) return status;
     a->dq = tarn_tensor_data(features ? g->dfq : g->dq);
     a->dk = tarn_tensor_data(features ? g->dfk : g->dk);

@@ -66,35 +66,36 @@ struct lanes {
 
 /* ---- Overflow ------------------------------------------------------------------------------- */
 
-/* The exponent of an infinity or a NaN is all ones. */
-static bool finite_f32(const float *x, size_t n)
+typedef uint32_t words __attribute__((vector_size(16)));
+typedef uint64_t long_words __attribute__((vector_size(16)));
+
+/* True if no word, cut out by `mask`, is `ones`. */
+static bool no_word_is(const char *x, size_t bytes, words mask, words ones)
 {
-    uint32_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        found |= (bits & 0x7f800000) == 0x7f800000;
+    words found = {0}, last = {0};
+    size_t i = 0;
+    for (; i + sizeof last <= bytes; i += sizeof last) {
+        words next;
+        memcpy(&next, x + i, sizeof next);
+        found |= (words)((next & mask) == ones);
     }
-    return !found;
+    memcpy(&last, x + i, bytes - i);
+    found |= (words)((last & mask) == ones);
+    bool any = false;
+    for (size_t w = 0; w < sizeof found / sizeof found[0]; w++) any |= found[w] != 0;
+    return !any;
 }
 
-static bool finite_f64(const double *x, size_t n)
-{
-    const uint64_t ones = 0x7ff0000000000000;
-    uint64_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        found |= (bits & ones) == ones;
-    }
-    return !found;
-}
-
-/* What is absent has nothing in it that is not finite. */
+/* The exponent of an infinity or a NaN is all ones. That of a float64 lies in the upper of
+ * two words; the lower one, cut down to 0, is never 1. What is absent is finite. */
 static bool is_finite(const struct tarn_call *call, const void *x, size_t n)
 {
-    if (!x) return true;
-    return call->dtype == TARN_FLOAT32 ? finite_f32(x, n) : finite_f64(x, n);
+    const bool single = call->dtype == TARN_FLOAT32;
+    const uint64_t exponent = single ? 0x7f8000007f800000 : 0x7ff0000000000000;
+    const long_words mask = (long_words){0} + exponent;
+    const long_words ones = mask + (uint64_t)!single;
+    return !x ||
+           no_word_is(x, n * tarn_dtype_size(call->dtype), (words)mask, (words)ones);
 }
 
 static bool finite_state(const struct tarn_call *call, const struct tarn_sums *s)
