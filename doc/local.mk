@@ -3,11 +3,18 @@
 if WITH_MAN
 dist_man_MANS += doc/tarn.1
 endif
+if WITH_BENCH_MAN
+dist_man_MANS += doc/tarn-bench.1
+endif
 if WITH_HELP2MAN
 doc/tarn.1: src/repl/options.c configure.ac | tarn$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) doc && \
 	$(HELP2MAN) --no-info --name='Transformers are RNNs, at a Lua prompt' \
 		--output=$@.tmp ./tarn$(EXEEXT) && mv -f $@.tmp $@
+doc/tarn-bench.1: src/bench/options.c configure.ac | tarn-bench$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) doc && \
+	$(HELP2MAN) --no-info --name='how fast tarn is on this machine' \
+		--output=$@.tmp ./tarn-bench$(EXEEXT) && mv -f $@.tmp $@
 endif
 
 ## What help() says, as pages and as a chapter; tools/reference.lua knows how they look.
@@ -23,8 +30,8 @@ doc/reference.md: $(help_sources) tools/reference.lua tarn$(EXEEXT)
 	$(reference) markdown >$@.tmp && mv -f $@.tmp $@
 reference: doc/reference.md
 endif
-CLEANFILES += doc/tarn.1.tmp doc/tarn-functions.7.tmp doc/libtarn.3.tmp \
+CLEANFILES += doc/tarn.1.tmp doc/tarn-bench.1.tmp doc/tarn-functions.7.tmp doc/libtarn.3.tmp \
 	doc/reference.md doc/reference.md.tmp
-MAINTAINERCLEANFILES = doc/tarn.1 doc/tarn-functions.7 doc/libtarn.3
+MAINTAINERCLEANFILES = doc/tarn.1 doc/tarn-bench.1 doc/tarn-functions.7 doc/libtarn.3
 EXTRA_DIST += doc/reading-order doc/house.md doc/coming-from-pytorch.md doc/transcripts.md \
 	doc/figures/terminal.py doc/figures/terminal.svg doc/topics.help tools/reference.lua

@@ -132,7 +132,7 @@ void tarn_lua_device(lua_State *L, const char *function, const char *device)
         strncmp(device, "cuda:", 5) == 0)
         tarn_lua_fail(L, "%s: this build has no device '%s', only 'cpu'", function,
                       device);
-    const char *near = tarn_lua_nearest(device, devices);
+    const char *near = tarn_nearest(device, devices);
     tarn_lua_fail(L,
                   near ? "%s: there is no device '%s'; did you mean '%s'?"
                        : "%s: there is no device '%s', only 'cpu'",

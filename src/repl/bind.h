@@ -12,6 +12,7 @@
 #ifndef TARN_BIND_H
 #define TARN_BIND_H
 
+#include "core/nearest.h"
 #include "tarn.h"
 #include <lua.h>
 #include <lauxlib.h>
@@ -71,10 +72,8 @@ bool tarn_lua_opt_boolean(lua_State *L, int index, const char *function,
 bool tarn_lua_opt_word(lua_State *L, int index, const char *function, const char *name,
                        const char *const *words, int *position);
 
-/* The name among `names` nearest to `word` if it is near enough to be meant, else NULL. */
-const char *tarn_lua_nearest(const char *word, const char *const *names);
-
-/* The same among the names that are keys of the table at a stack index. */
+/* The key of the table at a stack index nearest to `word` if it is near enough to be meant,
+ * else NULL (core/nearest.h). */
 const char *tarn_lua_nearest_key(lua_State *L, int index, const char *word);
 
 /* A string of at most `limit` characters that shows the value at an index in an error

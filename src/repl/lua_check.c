@@ -149,7 +149,7 @@ static const char *list_entry(lua_State *L, const char *function, const char *na
 /* Pushes "; did you mean 'x'?" if a word is near one of the names, or nothing. */
 static const char *suggestion(lua_State *L, const char *word, const char *const *names)
 {
-    const char *near = tarn_lua_nearest(word, names);
+    const char *near = tarn_nearest(word, names);
     return near ? lua_pushfstring(L, "; did you mean '%s'?", near)
                 : lua_pushliteral(L, "");
 }

@@ -4,74 +4,19 @@
  * A misspelt option that is silently ignored costs an afternoon; here it is an error
  * that names the nearest one. Options are read without metamethods: no code runs. */
 #include "repl/bind.h"
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { LONGEST = 32 }; /* letters of a word that suggestions look at */
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static bool same_letter(char a, char b)
-{
-    return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
-
-/* How many letters must be changed, added, left out or swapped with their neighbour to
- * turn a into b (Damerau and Levenshtein); d[i][j] is that of the first i and j
- * letters. Words longer than LONGEST are as far as can be. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t m = strlen(a), n = strlen(b), d[LONGEST + 1][LONGEST + 1];
-    if (m > LONGEST || n > LONGEST) return LONGEST;
-    for (size_t i = 0; i <= m; i++) d[i][0] = i;
-    for (size_t j = 0; j <= n; j++) d[0][j] = j;
-    for (size_t i = 1; i <= m; i++) {
-        for (size_t j = 1; j <= n; j++) {
-            size_t change = d[i - 1][j - 1] + !same_letter(a[i - 1], b[j - 1]);
-            d[i][j] = least(change, 1 + least(d[i - 1][j], d[i][j - 1]));
-            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
-                same_letter(a[i - 2], b[j - 1]))
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
-        }
-    }
-    return d[m][n];
-}
-
-/* Keeps in *best the nearer of itself and `name`. One slip is forgiven in a short word,
- * one more for every three letters; a word of one letter could be anything. */
-static void nearer(const char *word, const char *name, const char **best,
-                   size_t *least_far)
-{
-    size_t far = distance(word, name), length = strlen(word);
-    bool near = far <= (length < 6 ? 1 : length / 3) && far < length;
-    if (near && far < *least_far) {
-        *least_far = far;
-        *best = name;
-    }
-}
-
-const char *tarn_lua_nearest(const char *word, const char *const *names)
-{
-    const char *best = NULL;
-    size_t least_far = LONGEST;
-    for (; *names; names++) nearer(word, *names, &best, &least_far);
-    return best;
-}
 
 const char *tarn_lua_nearest_key(lua_State *L, int index, const char *word)
 {
     const char *best = NULL;
-    size_t least_far = LONGEST;
+    size_t least_far = SIZE_MAX;
     index = lua_absindex(L, index);
     lua_pushnil(L);
     while (lua_next(L, index)) {
         lua_pop(L, 1);
         if (lua_type(L, -1) == LUA_TSTRING)
-            nearer(word, lua_tostring(L, -1), &best, &least_far);
+            tarn_nearer(word, lua_tostring(L, -1), &best, &least_far);
     }
     return best;
 }
@@ -98,7 +43,7 @@ static void unknown_option(lua_State *L, const char *function, const char *optio
                            const char *const *names)
 {
     char all[200];
-    const char *near = tarn_lua_nearest(option, names);
+    const char *near = tarn_nearest(option, names);
     if (near)
         tarn_lua_fail(L, "%s: unknown option '%s'; did you mean '%s'?", function,
                       option, near);
@@ -182,7 +127,7 @@ static void wrong_word(lua_State *L, const char *function, const char *name,
                        const char *const *words)
 {
     char all[200];
-    const char *word = lua_tostring(L, -1), *near = tarn_lua_nearest(word, words);
+    const char *word = lua_tostring(L, -1), *near = tarn_nearest(word, words);
     join(words, all, sizeof all);
     if (near)
         tarn_lua_fail(L, "%s: %s is '%s', expected one of %s; did you mean '%s'?",

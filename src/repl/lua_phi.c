@@ -56,7 +56,7 @@ void tarn_lua_unknown_phi(lua_State *L, const char *function, const char *word,
     }
     luaL_pushresult(&list);
     const char *kind = any ? "similarity" : "feature map", *all = lua_tostring(L, -1);
-    const char *near = tarn_lua_nearest(word, names);
+    const char *near = tarn_nearest(word, names);
     if (near)
         tarn_lua_fail(L, "%s: '%s' is no %s; did you mean '%s'? There are %s", function,
                       word, kind, near, all);

@@ -352,9 +352,9 @@ static int to(lua_State *L)
         dtype = TARN_FLOAT32;
     else if (strcmp(target, "float64") == 0)
         dtype = TARN_FLOAT64;
-    else if (tarn_lua_nearest(target, types))
+    else if (tarn_nearest(target, types))
         tarn_lua_fail(L, "to: there is no type '%s'; did you mean '%s'?", target,
-                      tarn_lua_nearest(target, types));
+                      tarn_nearest(target, types));
     else
         tarn_lua_device(L, "to", target);
     lua_settop(L, 1);

@@ -107,7 +107,7 @@ static int no_member(lua_State *L, const char *name, int methods)
         if (strcmp(name, foreign[i].name) == 0)
             tarn_lua_fail(L, "tensor has no method '%s'; here it is %s", name,
                           foreign[i].here);
-    const char *near = tarn_lua_nearest(name, fields);
+    const char *near = tarn_nearest(name, fields);
     if (!near) near = tarn_lua_nearest_key(L, methods, name);
     if (near)
         tarn_lua_fail(L, "tensor has no method '%s'; did you mean '%s'?", name, near);

@@ -58,6 +58,9 @@ without readline '^    readline: not found, so a plain prompt.*libreadline-dev' 
 without zlib '^    zlib: not found, .*zlib1g-dev' modules/zlib.pc
 without libpng '^    libpng: not found, .*libpng-dev' modules/libpng*.pc
 without criterion '^    criterion: not found, .*libcriterion-dev' modules/criterion.pc
+without cblas '^    cblas: not found, .*libopenblas-dev' modules/openblas.pc modules/cblas.pc \
+    modules/flexiblas.pc
+without cjson '^    cjson: not found, .*libcjson-dev' modules/libcjson.pc
 without help2man '^    help2man: not found, .*Debian package: help2man' bin/help2man
 without gnuplot '^    gnuplot: not found, .*gnuplot-nox' bin/gnuplot
 without pkg-config '^    pkg-config: not found, so no library' bin/pkg-config bin/pkgconf \

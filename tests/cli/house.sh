@@ -67,7 +67,7 @@ check "every test is in tests/local.mk" tested
 upwards() { grep -rnE "#include \"$2" $1; }
 refuse "core includes no other folder" upwards src/core '(stages|fast|check|repl|backend|call|cell)'
 refuse "stages include core and stages alone" upwards src/stages '(fast|check|repl|backend|call|cell)'
-refuse "nothing but repl includes repl" upwards "src/core src/stages src/check" 'repl/'
+refuse "nothing but repl includes repl" upwards "src/core src/stages src/check src/bench" 'repl/'
 refuse "the oracle includes no stage" upwards "$(ls src/check/oracle*.c)" \
     '(stages|backend|call|cell|core/(kernel|real))'
 
