@@ -50,6 +50,12 @@ EXTRA_DIST += tests/cli/terminal.sh tests/cli/terminal.py tests/cli/repl_termina
 	tests/cli/repl_editing.py tests/cli/repl_paste.py tests/cli/repl_help.py \
 	tests/cli/wrong_inputs.lua tests/cli/wrong_inputs.txt
 
+## Ratios of times; what the flags say decides whether they mean anything.
+criterion_tests += tests/test_speed
+tests_test_speed_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DBUILD_FLAGS='"$(CFLAGS) $(SANITIZER_CFLAGS) $(COVERAGE_CFLAGS)"'
+tests_test_speed_LDADD = libbench.la $(LDADD)
+
 ## The build, the rules of the house, the installed library.
 cli_tests += tests/cli/configure.sh tests/cli/dist.sh tests/cli/house.sh \
 	tests/cli/reading.sh tests/cli/install.sh tests/cli/quickstart.sh

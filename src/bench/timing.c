@@ -5,7 +5,7 @@
 
 enum { FEWEST = 3, MOST = 1000 };
 
-double tarn_bench_clock(int threads)
+static double clock_of(int threads)
 {
     struct timespec t;
     clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
@@ -25,10 +25,10 @@ tarn_status tarn_bench_time(int threads, struct tarn_effort effort,
     double seconds[MOST], spent = 0;
     size_t n = 0;
     while (n < FEWEST || (n < effort.rounds && n < MOST && spent < effort.seconds)) {
-        const double start = tarn_bench_clock(threads);
+        const double start = clock_of(threads);
         tarn_status status = once(data);
         if (status != TARN_OK) return status;
-        spent += seconds[n++] = tarn_bench_clock(threads) - start;
+        spent += seconds[n++] = clock_of(threads) - start;
     }
     qsort(seconds, n, sizeof *seconds, by_size);
     *timing =

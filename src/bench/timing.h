@@ -17,9 +17,6 @@ struct tarn_timing {
     double median, min, max; /* seconds */
 };
 
-/* Seconds on the clock for so many threads. */
-double tarn_bench_clock(int threads);
-
 /* Calls once(data) over and over, 3 times or as often as the effort allows, until it fails. */
 tarn_status tarn_bench_time(int threads, struct tarn_effort effort,
                             tarn_status (*once)(void *data), void *data,
