@@ -50,8 +50,9 @@ EXTRA_DIST += tests/cli/terminal.sh tests/cli/terminal.py tests/cli/repl_termina
 	tests/cli/repl_editing.py tests/cli/repl_paste.py tests/cli/repl_help.py \
 	tests/cli/wrong_inputs.lua tests/cli/wrong_inputs.txt
 
-## Ratios of times; what the flags say decides whether they mean anything.
+## tarn-bench, and ratios of times; what the flags say decides whether they mean anything.
 criterion_tests += tests/test_speed
+cli_tests += tests/cli/bench.sh
 tests_test_speed_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DBUILD_FLAGS='"$(CFLAGS) $(SANITIZER_CFLAGS) $(COVERAGE_CFLAGS)"'
 tests_test_speed_LDADD = libbench.la $(LDADD)
