@@ -56,7 +56,8 @@ local function widths_of(heads, lines)
   return widths
 end
 
--- Which columns are left out, of those that may be, until the others fit the window.
+-- Which columns are left out, of those that may be, until the others fit the window; their
+-- names; and the blanks between the others.
 local function left_out(heads, widths, spare)
   local total, out, names = -2, {}, {}
   for _, columns in ipairs(widths) do total = total + columns + 2 end
@@ -67,7 +68,7 @@ local function left_out(heads, widths, spare)
       end
     end
   end
-  return out, names
+  return out, names, total > host.columns() and " " or "  "
 end
 
 -- Lays lines of cells out below a line of heads. A head that starts with ">" asks for its
@@ -75,7 +76,7 @@ end
 -- left out, the first of them first; gives their names too.
 function report.layout(heads, lines, spare)
   local widths = widths_of(heads, lines)
-  local out, names = left_out(heads, widths, spare or {})
+  local out, names, gap = left_out(heads, widths, spare or {})
   local text = {}
   local function add(cells)
     local padded = {}
@@ -85,7 +86,7 @@ function report.layout(heads, lines, spare)
         padded[#padded + 1] = pad(cell, widths[c], right)
       end
     end
-    text[#text + 1] = (table.concat(padded, "  "):gsub("%s+$", ""))
+    text[#text + 1] = (table.concat(padded, gap):gsub("%s+$", ""))
   end
   local titles = {}
   for c, head in ipairs(heads) do titles[c] = head:gsub("^>", "") end

@@ -61,9 +61,14 @@ getmetatable_of(tarn.rnn).__tostring = function()
   return "function " .. names.by_key.rnn.signature
 end
 
-local function describe_function(f)
+-- Options are a long list: inside of tables they are left out.
+local function call_of(entry, nested)
+  return nested and entry.signature:gsub("{[^{}]*=.-}", "{" .. ellipsis .. "}") or entry.signature
+end
+
+local function describe_function(f, nested)
   for _, entry in pairs(names.by_name) do
-    if rawget(tarn, entry.name) == f then return "function " .. entry.signature end
+    if rawget(tarn, entry.name) == f then return "function " .. call_of(entry, nested) end
   end
   if library[f] then return "function " .. library[f] end
   local info = getinfo(f, "S")
@@ -172,7 +177,7 @@ function render(value, state)
   local nested = state.depth > 0
   if kind == "string" then return quote(value, nested and not state.full and MAX_NESTED_STRING) end
   if kind == "number" then return number(value) end
-  if kind == "function" then return describe_function(value) end
+  if kind == "function" then return describe_function(value, nested) end
   if show.is_tensor(value) then
     return nested and tensors.head(value) or tensors.render(value, state)
   end
