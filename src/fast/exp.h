@@ -14,6 +14,10 @@
 
 enum { IS_FLOAT = sizeof(real) == sizeof(float) };
 
+/* log 2 in two parts. */
+static const double log2_high = IS_FLOAT ? 0x1.62e4p-1 : 0x1.62e42feep-1;
+static const double log2_low = IS_FLOAT ? 0x1.7f7d1cp-20 : 0x1.a39ef35793c76p-33;
+
 /* c[n-1] x^(n-1) + .. + c[0] */
 INLINE vec polynomial(int n, const double *c, vec x)
 {
@@ -48,16 +52,50 @@ INLINE vec exp_of(vec x)
     const vec lowest = splat(IS_FLOAT ? -104 : -746),
               highest = splat(IS_FLOAT ? 89 : 710);
     const vec magic = splat((real)(IS_FLOAT ? 0x1.8p23 : 0x1.8p52));
-    const vec log2_high = splat((real)(IS_FLOAT ? 0x1.62e4p-1 : 0x1.62e42feep-1));
-    const vec log2_low =
-        splat((real)(IS_FLOAT ? 0x1.7f7d1cp-20 : 0x1.a39ef35793c76p-33));
     x = choose(x < lowest, lowest, x);
     x = choose(x > highest, highest, x);
     const vec sum = x * splat((real)M_LOG2E) + magic, n = sum - magic;
     const ivec whole_n = (ivec)sum - (ivec)magic, half_n = whole_n >> 1;
-    const vec f = (x - n * log2_high) - n * log2_low;
+    const vec f = (x - n * splat((real)log2_high)) - n * splat((real)log2_low);
     const vec p = exp_tail(f) * (f * f) + f + splat(1);
     return p * power_of_two(half_n) * power_of_two(whole_n - half_n);
+}
+
+/* exp(x) for x <= 0, with two thirds of the operations: one bound, and one power of two for
+ * both halves. It is 2^64 too large, which keeps it normal; the polynomial is 2^64 too
+ * small. n + 64 is taken from the last bits of the sum as it stands there. */
+INLINE vec exp_below(vec x)
+{
+    static const double fitted[] = {0x1p-64,
+                                    0x1p-64,
+                                    0x1p-64 * 0.49999994,
+                                    0x1p-64 * 0.16666509,
+                                    0x1p-64 * 0.041668527,
+                                    0x1p-64 * 0.008370135,
+                                    0x1p-64 * 0.0013811663};
+    static const double series[] = {0x1p-64,
+                                    0x1p-64,
+                                    0x1p-64 / 2,
+                                    0x1p-64 / 6,
+                                    0x1p-64 / 24,
+                                    0x1p-64 / 120,
+                                    0x1p-64 / 720,
+                                    0x1p-64 / 5040,
+                                    0x1p-64 / 40320,
+                                    0x1p-64 / 362880,
+                                    0x1p-64 / 3628800,
+                                    0x1p-64 / 39916800.,
+                                    0x1p-64 / 479001600.,
+                                    0x1p-64 / 6227020800.};
+    const int bits = IS_FLOAT ? 23 : 52;
+    const whole bias = IS_FLOAT ? 127 : 1023;
+    const vec lowest = splat(IS_FLOAT ? -104 : -746);
+    const vec magic = splat((real)(IS_FLOAT ? 0x1.8p23 + 64 : 0x1.8p52 + 64));
+    x = choose(x < lowest, lowest, x);
+    const vec sum = x * splat((real)M_LOG2E) + magic, n = sum - magic;
+    const vec f = (x - n * splat((real)log2_high)) - n * splat((real)log2_low);
+    const vec p = IS_FLOAT ? polynomial(7, fitted, f) : polynomial(14, series, f);
+    return p * (vec)(((ivec)sum << bits) + (bias << bits));
 }
 
 /* log(1 + e) for 0 <= e <= 1, as 2 atanh(s) with s = e / (2 + e) <= 1/3. */

@@ -5,6 +5,8 @@
 #include "fast/vec.h"
 #include "stages/stages.h"
 
+extern const struct tarn_form FAST(tarn_fast_sim);
+extern const struct tarn_form FAST(tarn_fast_assoc);
 extern const struct tarn_form FAST(tarn_fast_prefix);
 extern const struct tarn_form FAST(tarn_fast_prefix_grad);
 

@@ -8,8 +8,8 @@
 #ifndef TARN_FEATURES_H
 #define TARN_FEATURES_H
 
+#include "fast/blocks.h"
 #include "fast/phi.h"
-#include "fast/recurrence.h"
 #include "stages/attn.h"
 
 /* The features of a block, rows of `C` padded to whole vectors, and what divides each row. */
@@ -83,14 +83,25 @@ INLINE void set_den(struct features *f, const struct tarn_attn *a, size_t t, siz
     f->any_rare = true;
 }
 
+static int map_of(const struct tarn_attn *a)
+{
+    return a->phi == TARN_PHI_NONE ? TARN_PHI_IDENTITY : a->phi;
+}
+
+/* Makes the features of n keys from token i on. */
+static inline void features_of_keys(struct features *f, const struct tarn_attn *a,
+                                    size_t i, size_t n)
+{
+    feature_rows(map_of(a), n, f->C, (const real *)a->k + i * f->C, f->k);
+}
+
 /* Makes the features of n tokens from token i on; with `running`, z grows by each token
  * before its row is divided. */
 static void features_make(struct features *f, const struct tarn_attn *a, size_t i,
                           size_t n, bool running)
 {
-    const int id = a->phi == TARN_PHI_NONE ? TARN_PHI_IDENTITY : a->phi;
-    feature_rows(id, n, f->C, (const real *)a->q + i * f->C, f->q);
-    if (running) feature_rows(id, n, f->C, (const real *)a->k + i * f->C, f->k);
+    feature_rows(map_of(a), n, f->C, (const real *)a->q + i * f->C, f->q);
+    if (running) features_of_keys(f, a, i, n);
     f->any_rare = false;
     for (size_t t = 0; t < n; t++) {
         const real *k_t = f->k + t * f->padded;

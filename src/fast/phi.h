@@ -22,7 +22,7 @@ INLINE vec negative_part(vec x)
 INLINE vec softplus(vec x)
 {
     const vec size = choose(x < splat(0), x, -x); /* -|x| */
-    return positive_part(x) + log1p_of(exp_of(size));
+    return positive_part(x) + log1p_of(exp_below(size));
 }
 
 /* phi of one vector; `id` is a constant where this is used. */
@@ -30,7 +30,7 @@ INLINE vec feature(int id, vec x)
 {
     switch (id) {
     case TARN_PHI_ELU1:
-        return choose(x > splat(0), x, splat(0)) + exp_of(negative_part(x));
+        return choose(x > splat(0), x, splat(0)) + exp_below(negative_part(x));
     case TARN_PHI_RELU: return positive_part(x);
     case TARN_PHI_RELU2: return positive_part(x) * positive_part(x);
     case TARN_PHI_EXP: return exp_of(x);

@@ -6,6 +6,7 @@
  * of one another: they are what one head is split over threads by. */
 #include "fast/fast.h"
 #include "fast/features.h"
+#include "fast/recurrence.h"
 #include "stages/flops.h"
 
 /* A head, or some of its value columns, at work. */

@@ -20,6 +20,7 @@
  * nothing here grows with N. Features are made again. */
 #include "fast/fast.h"
 #include "fast/features.h"
+#include "fast/recurrence.h"
 #include "stages/flops.h"
 
 /* A head at work. `across` is [M, padded C], S^T on the way there and R^T on the way back; `R` is

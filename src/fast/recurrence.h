@@ -16,17 +16,15 @@
 #ifndef TARN_RECURRENCE_H
 #define TARN_RECURRENCE_H
 
-#include "fast/vec.h"
+#include "fast/blocks.h"
 
 /* Tokens and vectors of a tile, for plain sums and for two levels: as many as the registers
  * hold, values and outputs of each, a row of S and two factors. */
 enum {
-    MANY = TARN_VEC_BYTES == 64,
     PLAIN_TOKENS = MANY ? 4 : 2,
     PLAIN_VECTORS = 2,
     LEVEL_TOKENS = MANY ? 4 : 2,
-    LEVEL_VECTORS = MANY ? 1 : 2,
-    BLOCK = 32 /* tokens whose features are made at a time */
+    LEVEL_VECTORS = MANY ? 1 : 2
 };
 
 /* Rows of a matrix, `stride` elements apart, which may be backwards. */
@@ -144,14 +142,6 @@ level_tiles(size_t n, size_t R, struct rows q, struct rows k, struct rows v, rea
 
 /* ---- A block of tokens ------------------------------------------------------------------ */
 
-/* Fetches the rows of the next block while this one is computed. */
-INLINE void prefetch_rows(size_t n, size_t width, const real *x, ptrdiff_t stride)
-{
-    for (size_t t = 0; t < n; t++)
-        for (size_t c = 0; c < width; c += 64 / sizeof(real))
-            __builtin_prefetch(x + (ptrdiff_t)t * stride + c, 0, 2);
-}
-
 /* n tokens, at most BLOCK, against all columns. The last group may be wider than what is left
  * of the values: it works on copies. */
 static void recur(const struct packed *p, size_t n, struct rows q, struct rows k,
@@ -186,18 +176,6 @@ static void recur(const struct packed *p, size_t n, struct rows q, struct rows k
 }
 
 /* ---- Levels ----------------------------------------------------------------------------- */
-
-/* total += part, exactly, as src/stages/sums.h has it; n is whole vectors. */
-static void carry(size_t n, real *part, real *total)
-{
-    for (size_t i = 0; i < n; i += LANES) {
-        const vec a = load(total + i), b = load(part + i), sum = a + b, added = sum - a;
-        const vec lost = (a - (sum - added)) + (b - added);
-        const ivec finite = (sum - sum) == splat(0);
-        store(total + i, sum);
-        store(part + i, choose(finite, lost, splat(0)));
-    }
-}
 
 static void carry_packed(const struct packed *p)
 {

@@ -2,9 +2,9 @@
 #include "fast/fast.h"
 
 const struct tarn_operations FAST(tarn_fast) = {
-    .sim = &TYPED(tarn_sim),
+    .sim = &FAST(tarn_fast_sim),
     .sim_grad = &TYPED(tarn_sim_grad),
-    .assoc = &TYPED(tarn_assoc),
+    .assoc = &FAST(tarn_fast_assoc),
     .assoc_grad = &TYPED(tarn_assoc_grad),
     .prefix = {[TARN_CHUNKED] = &FAST(tarn_fast_prefix),
                [TARN_SEQUENTIAL] = &FAST(tarn_fast_prefix),

@@ -1,0 +1,95 @@
+/* products.h: one register tile for all products that are not causal. Internal; chapter 10.
+ *
+ *     out[t] (+)= sum_p a[t, p] b[p]       t: rows of a tile,  b[p]: one group of columns
+ *
+ * ROWS sums of two vectors each stay in registers while p runs; a step loads two vectors
+ * and ROWS factors for 2 ROWS multiply-adds: 0.63 loads each with 32 registers, 0.75 with
+ * 16, and a store only at the end. The factors a[t, p] are read one by one, so a may lie
+ * in memory either way round: sums over tokens and products with features are the same
+ * tile. b, [p, WIDTH], is read as it lies.
+ *
+ * A sum begins at zero and is added to `out` whole, so that sums over blocks are pairwise
+ * sums of short ones. Every element is summed in the order of p, whatever tile it is in. */
+#ifndef TARN_PRODUCTS_H
+#define TARN_PRODUCTS_H
+
+#include "fast/blocks.h"
+
+enum { ROWS = MANY ? 8 : 4, WIDTH = 2 * LANES };
+
+/* Where a[t, p] and b[p] are, and where out[t] goes: distances in elements. */
+struct product {
+    const real *a;
+    ptrdiff_t a_row, a_step;
+    const real *b;
+    ptrdiff_t b_step;
+    real *out;
+    ptrdiff_t out_row;
+};
+
+/* SET multiplies out[t] by scale[t]; SQUARES is SET with (a - b)^2 for a b. */
+enum product_kind { ADD, SET, SQUARES };
+
+/* T rows, n steps. */
+INLINE void product_tile(const int T, const enum product_kind kind, size_t n,
+                         struct product x, const real *scale)
+{
+    vec sums[ROWS][2];
+    UNROLL
+    for (int t = 0; t < T; t++) sums[t][0] = sums[t][1] = splat(0);
+    for (size_t p = 0; p < n; p++) {
+        const vec b0 = load(x.b), b1 = load(x.b + LANES);
+        UNROLL
+        for (int t = 0; t < T; t++) {
+            const vec a = splat(x.a[t * x.a_row]);
+            const vec d0 = a - b0, d1 = a - b1;
+            sums[t][0] += kind == SQUARES ? d0 * d0 : a * b0;
+            sums[t][1] += kind == SQUARES ? d1 * d1 : a * b1;
+        }
+        x.a += x.a_step;
+        x.b += x.b_step;
+    }
+    UNROLL
+    for (int t = 0; t < T; t++) {
+        real *out = x.out + t * x.out_row;
+        const vec s = splat(kind == ADD ? 1 : scale[t]);
+        store(out, kind == ADD ? load(out) + sums[t][0] : sums[t][0] * s);
+        store(out + LANES,
+              kind == ADD ? load(out + LANES) + sums[t][1] : sums[t][1] * s);
+    }
+}
+
+/* Any number of rows. */
+INLINE void product(const enum product_kind kind, size_t rows, size_t n,
+                    struct product x, const real *scale)
+{
+    for (size_t t = 0; t < rows; t += t + ROWS <= rows ? ROWS : 1) {
+        struct product x_t = x;
+        x_t.a += (ptrdiff_t)t * x.a_row;
+        x_t.out += (ptrdiff_t)t * x.out_row;
+        if (t + ROWS <= rows)
+            product_tile(ROWS, kind, n, x_t, scale + t);
+        else
+            product_tile(1, kind, n, x_t, scale + t);
+    }
+}
+
+INLINE size_t whole_groups(size_t columns)
+{
+    return (columns + WIDTH - 1) / WIDTH * WIDTH;
+}
+
+/* Rows of a group of columns that a tile can read: those of x if there are WIDTH columns,
+ * else a copy of the `left` that there are, padded with zeros. */
+INLINE const real *group_of(const real *x, ptrdiff_t *stride, size_t n, size_t left,
+                            real *copy)
+{
+    if (left >= WIDTH) return x;
+    memset(copy, 0, n * WIDTH * sizeof(real));
+    for (size_t t = 0; t < n; t++)
+        memcpy(copy + t * WIDTH, x + (ptrdiff_t)t * *stride, left * sizeof(real));
+    *stride = WIDTH;
+    return copy;
+}
+
+#endif

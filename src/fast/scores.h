@@ -1,0 +1,155 @@
+/* scores.h: the similarities of a block of queries and a block of keys. Internal; chapter 10.
+ *
+ * A block of QUERIES queries is laid out once, transposed, [group][C][WIDTH]. The tile of
+ * products.h then reads keys as they lie and writes scores with the queries side by side,
+ * [KEYS][QUERIES]: largest scores, exps and denominators of 2 LANES queries are plain
+ * vector operations, nothing is summed across a vector, and no key is ever packed.
+ *
+ * The exponent of a pair is gain_i s_ij. Queries are divided by a power of two that keeps
+ * every s_ij in range, and the gain has it back once the largest s of the row is taken
+ * off: q and k of any size have a softmax. */
+#ifndef TARN_SCORES_H
+#define TARN_SCORES_H
+
+#include "fast/exp.h"
+#include "fast/products.h"
+#include "stages/attn.h"
+#include <float.h>
+
+enum {
+    QUERIES = 32 > WIDTH ? 32 : WIDTH,
+    KEYS = TARN_BLOCK /* of one block */
+};
+
+/* Queries first to first + n - 1, and their scores for `keys` keys from `key` on. */
+struct scores {
+    const struct tarn_attn *a;
+    size_t first, n, key, keys;
+    real *q;            /* [group][C][WIDTH] */
+    real *s;            /* [KEYS][QUERIES] */
+    real gain[QUERIES]; /* of each query */
+    real sign[KEYS];    /* what the scores of a block are multiplied by */
+};
+
+static const real lowest = IS_FLOAT ? -(real)FLT_MAX : -(real)DBL_MAX;
+
+static size_t scores_size(size_t C)
+{
+    return (C + KEYS) * QUERIES;
+}
+
+INLINE bool has_exponent(const struct tarn_attn *a)
+{
+    return a->by == TARN_SOFTMAX || a->by == TARN_RBF;
+}
+
+static struct scores scores_in(real *work, const struct tarn_attn *a)
+{
+    struct scores b = {.a = a, .q = work, .s = work + a->C * QUERIES};
+    const real scale = (real)a->scale;
+    for (size_t t = 0; t < KEYS; t++)
+        b.sign[t] = a->by == TARN_PHI                    ? scale
+                    : (scale < 0) != (a->by == TARN_RBF) ? -1
+                                                         : 1;
+    return b;
+}
+
+/* The exponent of the power of two that query q_i is divided by: then no product with a
+ * finite key leaves the range. Ordinary queries stay as they are. */
+static int excess(size_t C, const real *q_i)
+{
+    const int spare = IS_FLOAT ? 30 : 250;
+    real largest = 0;
+    int size, width;
+    for (size_t c = 0; c < C; c++) {
+        const real x = fabs(q_i[c]);
+        if (x > largest) largest = x;
+    }
+    if (largest < ldexp((real)1, spare) || !isfinite(largest)) return 0;
+    frexp(largest, &size);
+    frexp((real)C, &width);
+    return size + width;
+}
+
+/* Lays queries out, and zeros beside them. */
+static void take_queries(struct scores *b, size_t first, size_t n)
+{
+    const struct tarn_attn *a = b->a;
+    const size_t C = a->C;
+    b->first = first;
+    b->n = n;
+    memset(b->q, 0, C * QUERIES * sizeof(real));
+    for (size_t i = 0; i < n; i++) {
+        const real *q_i = (const real *)a->q + (first + i) * C;
+        real *to = b->q + i / WIDTH * WIDTH * C + i % WIDTH;
+        const int e = a->by == TARN_SOFTMAX ? excess(C, q_i) : 0;
+        const real factor = a->scale == 0 ? 0 : ldexp((real)1, -e);
+        for (size_t c = 0; c < C; c++) to[c * WIDTH] = q_i[c] * factor;
+        const real gain = a->by == TARN_RBF ? (real)a->scale / 2 : (real)a->scale;
+        b->gain[i] = fmin(fabs(ldexp(gain, e)), -lowest);
+    }
+}
+
+/* Scores of all queries for n keys: q.k, or the squared distance, with its sign. */
+static __attribute__((noinline)) void score_group(bool squares, size_t C, size_t n,
+                                                  const real *k, const real *q, real *s,
+                                                  const real *sign)
+{
+    const struct product x = {k, (ptrdiff_t)C, 1, q, WIDTH, s, QUERIES};
+    if (squares)
+        product(SQUARES, n, C, x, sign);
+    else
+        product(SET, n, C, x, sign);
+}
+
+static void score_keys(struct scores *b, size_t key, size_t keys)
+{
+    const size_t C = b->a->C;
+    b->key = key;
+    b->keys = keys;
+    for (size_t g = 0; g < b->n; g += WIDTH)
+        score_group(b->a->by == TARN_RBF, C, keys, (const real *)b->a->k + key * C,
+                    b->q + g * C, b->s + g, b->sign);
+}
+
+/* How many keys the last of these queries sees. */
+static size_t keys_seen(const struct scores *b)
+{
+    const struct tarn_attn *a = b->a;
+    const size_t seen = a->past + b->first + b->n;
+    return a->causal && seen < a->N ? seen : a->N;
+}
+
+/* Whether every query sees every key of the block, and the keys come in fours. */
+static bool all_visible(const struct scores *b)
+{
+    if (b->keys % 4 != 0) return false;
+    return !b->a->causal || b->key + b->keys <= b->a->past + b->first + 1;
+}
+
+/* How many keys of the block query i of the block sees. */
+static size_t keys_in_block(const struct scores *b, size_t i)
+{
+    const size_t seen = b->a->past + b->first + i + 1;
+    if (!b->a->causal || seen >= b->key + b->keys) return b->keys;
+    return seen > b->key ? seen - b->key : 0;
+}
+
+/* For each of LANES queries from the i-th on, the last key of the block that it sees, by
+ * its place in the block; below 0 where it sees none. */
+INLINE ivec last_visible(const struct scores *b, size_t i)
+{
+    const ptrdiff_t end = (ptrdiff_t)b->keys - 1;
+    const ptrdiff_t self = (ptrdiff_t)(b->a->past + b->first + i) - (ptrdiff_t)b->key;
+    ivec last;
+    for (ptrdiff_t lane = 0; lane < LANES; lane++)
+        last[lane] = (whole)(b->a->causal && self + lane < end ? self + lane : end);
+    return last;
+}
+
+INLINE ivec sees(ivec last, size_t t)
+{
+    return last >= ((ivec){0} + (whole)t);
+}
+
+#endif
