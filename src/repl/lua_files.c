@@ -60,11 +60,25 @@ static int save(lua_State *L)
     return 0;
 }
 
+/* A name that promises another kind of image would make a file that nobody can open. */
+static void refuse_other_images(lua_State *L, const char *path)
+{
+    static const char *const others[] = {".jpg", ".jpeg", ".gif", ".bmp",
+                                         ".svg", ".tif",  ".ppm", ".pgm"};
+    const char *end = strrchr(path, '.');
+    for (size_t i = 0; end && i < sizeof others / sizeof *others; i++)
+        if (strcmp(end, others[i]) == 0)
+            tarn_lua_fail(
+                L, "imwrite: the path is '%s', expected a name that ends in .png",
+                path);
+}
+
 /* help: imwrite(path, t)
  * Writes a PNG image: grey from [h, w], colour from [h, w, 3], of values 0 to 1.
  * shapes: t [h, w] or [h, w, 3], h and w at least 1
  * math: values outside 0..1 are clamped, NaN is black  cost: O(numel)
- * errors: another shape, a file that can't be written, a build without libpng
+ * errors: another shape, a name such as x.jpg, a file that can't be written, a build
+ *         without libpng
  * example:
  *   > path = os.tmpname()
  *   > imwrite(path, eye(8))
@@ -74,6 +88,7 @@ static int save(lua_State *L)
 static int imwrite(lua_State *L)
 {
     const char *path = tarn_lua_path(L, 1, "imwrite");
+    refuse_other_images(L, path);
     const tarn_tensor *image = tarn_lua_tensor(L, 2, "imwrite", "the image");
     tarn_lua_check(L, tarn_imwrite(tarn_lua_context(L), image, path));
     return 0;

@@ -324,6 +324,15 @@ static int copy(lua_State *L)
     return 1;
 }
 
+/* The type that a word is near to, or that other libraries call so, or NULL. */
+static const char *meant_type(const char *word)
+{
+    static const char *const types[] = {"float32", "float64", NULL};
+    if (strcmp(word, "float") == 0) return types[0];
+    if (strcmp(word, "double") == 0) return types[1];
+    return tarn_nearest(word, types);
+}
+
 /* help: t:to("float32" | "float64" | "cpu") -> tensor
  * Converts to another type, or brings to another device; t itself where nothing is to
  * be done.
@@ -337,7 +346,6 @@ static int copy(lua_State *L)
  * see: t.dtype, t.device, backends */
 static int to(lua_State *L)
 {
-    static const char *const types[] = {"float32", "float64", NULL};
     char found[80];
     const tarn_tensor *t = tarn_lua_self(L, "to");
     if (lua_type(L, 2) != LUA_TSTRING)
@@ -352,9 +360,9 @@ static int to(lua_State *L)
         dtype = TARN_FLOAT32;
     else if (strcmp(target, "float64") == 0)
         dtype = TARN_FLOAT64;
-    else if (tarn_nearest(target, types))
+    else if (meant_type(target))
         tarn_lua_fail(L, "to: there is no type '%s'; did you mean '%s'?", target,
-                      tarn_nearest(target, types));
+                      meant_type(target));
     else
         tarn_lua_device(L, "to", target);
     lua_settop(L, 1);

@@ -17,6 +17,7 @@
 #include "repl/interrupt.h"
 #include "repl/report.h"
 #include "repl/run.h"
+#include "repl/terminal.h"
 #include <lauxlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -188,11 +189,12 @@ static void handle_text(struct tarn_session *session, const char *text)
 static void greet(const struct tarn_session *session)
 {
     int threads = tarn_threads(session->ctx);
-    printf(
-        "tarn %s, seed %llu, %d thread%s\n"
-        "tour() walks through the derivation, help() lists what there is, ^D leaves.\n",
-        tarn_version(), (unsigned long long)session->ctx->seed, threads,
-        threads == 1 ? "" : "s");
+    const char *between = tarn_terminal_columns() < 76 ? "\n" : " ";
+    printf("tarn %s, seed %llu, %d thread%s\n", tarn_version(),
+           (unsigned long long)session->ctx->seed, threads, threads == 1 ? "" : "s");
+    printf("tour() walks through the derivation,%shelp() lists what there is,%s^D "
+           "leaves.\n",
+           between, between);
 }
 
 bool tarn_repl(struct tarn_session *session)

@@ -103,6 +103,8 @@ wrong("to read and write files", {
   {"read('/')", "read: /: can't read: Is a directory"},
   {"t:save('/no/t.npy')", "save: /no/t.npy: can't write: No such file or directory"},
   {"imwrite(t, 'x.png')", "imwrite: the path is tensor [2, 3] float32, expected a string"},
+  {"imwrite('x.jpg', t)", "imwrite: the path is 'x.jpg', expected a name that ends in .png"},
+  {"t:to('float')", "to: there is no type 'float'; did you mean 'float32'?"},
   {"t:to('float16')", "to: there is no type 'float16'; did you mean 'float32'?"},
   {"t:to('cuda')", "to: this build has no device 'cuda', only 'cpu'"},
 })
