@@ -1,8 +1,10 @@
--- bench.lua: how long something takes: time(f) once, bench(f) often enough to believe it.
+-- bench.lua: how long something takes: time(f) once, bench(f) often enough to believe it;
+-- bench(name) what the program tarn-bench finds for an operation of that name.
 
 local tarn = require "tarn"
 local entry = require "tarn.entry"
 local report = require "tarn.report"
+local host = require "tarn.host"
 local options = require "tarn.options"
 local machine = require "tarn.machine"
 
@@ -66,6 +68,38 @@ local function per_second(given, counted, seconds)
   if amount > 0 or given then return amount / seconds end
 end
 
+local operation_class = {
+  __name = "bench",
+  __tostring = function(b)
+    local lines = {}
+    for i, row in ipairs(b.rows) do
+      lines[i] = {
+        row.dtype, row.precision, tostring(row.H), tostring(row.N), tostring(row.D),
+        report.duration(row.median), ("%.3g"):format(row.flops_per_s / 1e9),
+        row.percent_peak and ("%.1f"):format(row.percent_peak) or "-", report.error(row.rms_error),
+      }
+    end
+    local heads = {"dtype", "precision", ">H", ">N", ">D=M", ">time", ">Gflop/s", ">%peak",
+      ">rms error"}
+    return ("%s: %s, %d thread%s, peak %.3g Gflop/s in float32, %.3g in float64\n%s"):format(
+      b.rows[1].name, b.isa, b.threads, b.threads == 1 and "" or "s", b.peak / 1e9,
+      b.peak64 / 1e9, report.layout(heads, lines))
+  end,
+}
+
+-- An operation by its name, as tarn-bench --quick measures it.
+local function bench_operation(name, opt)
+  if not machine.operations[name] then
+    local meant = host.nearest(name, machine.operations)
+    error(("bench: there is no operation '%s'%s"):format(name,
+      meant and "; did you mean '" .. meant .. "'?" or ", expected one of tarn-bench --help"), 0)
+  end
+  if opt ~= nil then
+    error("bench: an operation that is called by its name has no options", 0)
+  end
+  return setmetatable(machine.measure(name), operation_class)
+end
+
 -- help: bench(f, {runs=11, warmup=1, flops=, bytes=}) -> report
 -- Calls f often enough to believe the clock: median, spread, operations and bytes a second.
 -- shapes: none
@@ -76,12 +110,15 @@ end
 --          flops   of one call, instead of what its operations count
 --          bytes   of one call, instead of what its operations count
 -- note: the report has median, min, max, iqr, in seconds, runs, flops_per_s, bytes_per_s.
+--       bench("prefix") measures what the program tarn-bench does for that name, with shares
+--       of the machine's peak, some seconds long; bench("prefix").rows has its numbers.
 -- example:
 --   > report = bench(function() return ones(100):sum() end, {runs=3})
 --   > report.runs
 --   3
 -- see: time
 function tarn.bench(f, opt)
+  if type(f) == "string" then return bench_operation(f, opt) end
   check_function("bench", f)
   opt = options.check("bench", opt,
     {runs = "count", warmup = "times", flops = "amount", bytes = "amount"})

@@ -1,5 +1,7 @@
 /* cases.c: the operations and sizes that are timed. See operations.h. */
 #include "bench/operations.h"
+#include <math.h>
+#include <string.h>
 
 /* The letters: name, precision, B, H, N, D = M, also in a quick run. */
 static const struct tarn_bench_case cases[] = {
@@ -36,10 +38,9 @@ static const struct tarn_bench_case cases[] = {
     {"rnn_step", TARN_ACCURATE, 1, 8, 1, 128, true},
 };
 
-const struct tarn_bench_case *tarn_bench_case_at(size_t position)
-{
-    return position < sizeof cases / sizeof cases[0] ? &cases[position] : NULL;
-}
+enum { CASES = sizeof cases / sizeof cases[0] };
+_Static_assert(2 * CASES <= TARN_BENCH_ROWS,
+               "there is a row for each type of each case");
 
 const char *const *tarn_bench_names(void)
 {
@@ -47,4 +48,32 @@ const char *const *tarn_bench_names(void)
                                         "assoc",    "prefix",      "prefix_grad",
                                         "rnn_step", NULL};
     return names;
+}
+
+const char *tarn_bench_precision(const struct tarn_bench_case *of)
+{
+    return of->precision == TARN_FAST ? "fast" : "accurate";
+}
+
+tarn_status tarn_bench_operation(tarn_context *ctx, struct tarn_machine *machine,
+                                 const char *name, bool quick,
+                                 struct tarn_bench_row *rows, size_t *count)
+{
+    const struct tarn_effort effort = {.seconds = quick ? 0.3 : 2, .rounds = 200};
+    tarn_status status = tarn_machine_probe(machine, ctx);
+    for (size_t i = 0; status == TARN_OK && i < CASES; i++) {
+        if (strcmp(cases[i].name, name) != 0 || (quick && !cases[i].quick)) continue;
+        status = tarn_bench_run(ctx, &cases[i], effort, &rows[*count]);
+        if (status != TARN_OK) return status;
+        *count += 2;
+        status = tarn_machine_probe(machine, ctx);
+    }
+    return status;
+}
+
+double tarn_bench_percent(const struct tarn_machine *machine,
+                          const struct tarn_bench_row *row)
+{
+    if (!row->counts || !tarn_machine_steady(machine, row->dtype)) return (double)NAN;
+    return 100 * row->speed / machine->peak[row->dtype].best;
 }

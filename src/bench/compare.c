@@ -48,11 +48,6 @@ static bool is_text(const cJSON *object, const char *name, const char *text)
     return cJSON_IsString(item) && strcmp(item->valuestring, text) == 0;
 }
 
-static const char *precision_name(const struct tarn_bench_case *of)
-{
-    return of->precision == TARN_FAST ? "fast" : "accurate";
-}
-
 /* Whether an earlier row is of the same operation, type, size and number of threads. */
 static bool same(const cJSON *earlier, const struct tarn_bench_results *r,
                  const struct tarn_bench_row *row)
@@ -60,7 +55,7 @@ static bool same(const cJSON *earlier, const struct tarn_bench_results *r,
     const struct tarn_bench_case *of = row->of;
     return is_text(earlier, "name", of->name) &&
            is_text(earlier, "dtype", tarn_dtype_name(row->dtype)) &&
-           is_text(earlier, "precision", precision_name(of)) &&
+           is_text(earlier, "precision", tarn_bench_precision(of)) &&
            number(earlier, "threads") == r->machine.threads &&
            number(earlier, "B") == (double)of->B &&
            number(earlier, "H") == (double)of->H &&

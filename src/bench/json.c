@@ -37,16 +37,15 @@ static void put_row(const struct tarn_bench_results *r,
                    {"min_s", row->seconds.min},
                    {"max_s", row->seconds.max},
                    {"gflops", row->speed / 1e9},
-                   {"percent_peak", tarn_bench_percent(r, row)},
+                   {"percent_peak", tarn_bench_percent(&r->machine, row)},
                    {"rms_error", row->rms_error}};
     fprintf(
         out,
         "  {\"name\": \"%s\", \"dtype\": \"%s\", \"isa\": \"%s\", \"precision\": "
         "\"%s\", "
         "\"threads\": %d, \"B\": %zu, \"H\": %zu, \"N\": %zu, \"D\": %zu, \"M\": %zu",
-        of->name, tarn_dtype_name(row->dtype), r->machine.isa,
-        of->precision == TARN_FAST ? "fast" : "accurate", r->machine.threads, of->B,
-        of->H, of->N, of->D, of->D);
+        of->name, tarn_dtype_name(row->dtype), r->machine.isa, tarn_bench_precision(of),
+        r->machine.threads, of->B, of->H, of->N, of->D, of->D);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         fputs(", ", out);
         put_number(numbers[i].name, numbers[i].value, out);

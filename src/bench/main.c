@@ -37,26 +37,17 @@ static void show_progress(const char *name)
         fprintf(stderr, "\r\033[K%s%s", name, *name ? " ..." : "");
 }
 
-static bool chosen(const struct tarn_bench_options *options,
-                   const struct tarn_bench_case *of)
-{
-    return (of->quick || !options->quick) && tarn_bench_wanted(options, of->name);
-}
-
 static tarn_status measure_operations(tarn_context *ctx,
                                       const struct tarn_bench_options *options,
                                       struct tarn_bench_results *r)
 {
-    const struct tarn_effort effort = {.seconds = options->quick ? 0.3 : 2,
-                                       .rounds = 200};
-    const struct tarn_bench_case *of;
-    tarn_status status = tarn_machine_probe(&r->machine, ctx);
-    for (size_t i = 0; status == TARN_OK && (of = tarn_bench_case_at(i)); i++) {
-        if (!chosen(options, of)) continue;
-        show_progress(of->name);
-        status = tarn_bench_run(ctx, of, effort, &r->rows[r->count]);
-        r->count += 2;
-        if (status == TARN_OK) status = tarn_machine_probe(&r->machine, ctx);
+    tarn_status status = TARN_OK;
+    const char *const *name = tarn_bench_names();
+    for (; status == TARN_OK && *name; name++) {
+        if (!tarn_bench_wanted(options, *name)) continue;
+        show_progress(*name);
+        status = tarn_bench_operation(ctx, &r->machine, *name, options->quick, r->rows,
+                                      &r->count);
     }
     return status;
 }
@@ -101,9 +92,9 @@ static void report(const struct tarn_bench_options *options,
 
 /* Measures and reports; the exit status. */
 static int bench(tarn_context *ctx, const struct tarn_bench_options *options,
-                 struct tarn_bench_row *rows, struct cJSON *earlier)
+                 struct cJSON *earlier)
 {
-    struct tarn_bench_results r = {.rows = rows};
+    struct tarn_bench_results r = {.count = 0};
     const tarn_status status = measure(ctx, options, &r);
     if (status == TARN_OK)
         report(options, &r, earlier);
@@ -114,8 +105,6 @@ static int bench(tarn_context *ctx, const struct tarn_bench_options *options,
 
 static int run(const struct tarn_bench_options *options)
 {
-    enum { MOST_ROWS = 128 };
-    static struct tarn_bench_row rows[MOST_ROWS];
     struct cJSON *earlier = NULL;
     tarn_context *ctx;
     if (options->compare && !(earlier = tarn_bench_earlier(options->compare))) return 1;
@@ -127,7 +116,7 @@ static int run(const struct tarn_bench_options *options)
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     catch_interrupts(ctx);
-    const int status = bench(ctx, options, rows, earlier);
+    const int status = bench(ctx, options, earlier);
     running = NULL;
     tarn_context_free(ctx);
     return status;

@@ -26,12 +26,24 @@ struct tarn_bench_row {
     double rms_error; /* against plain float64, relative to the rms of what is right */
 };
 
-/* All cases there are, in the order in which they are run, grouped by name; NULL past the
- * last. */
-const struct tarn_bench_case *tarn_bench_case_at(size_t position);
-
 /* The names, NULL-terminated. */
 const char *const *tarn_bench_names(void);
+
+/* "accurate" or "fast". */
+const char *tarn_bench_precision(const struct tarn_bench_case *of);
+
+/* How many rows all operations have together. */
+enum { TARN_BENCH_ROWS = 64 };
+
+/* Measures the cases of one operation, or those that a quick run has, and the peak before
+ * and after each. Adds to rows and *count. */
+tarn_status tarn_bench_operation(tarn_context *ctx, struct tarn_machine *machine,
+                                 const char *name, bool quick,
+                                 struct tarn_bench_row *rows, size_t *count);
+
+/* A row's speed in percent of the peak of its type; NaN if it has none, or it moved. */
+double tarn_bench_percent(const struct tarn_machine *machine,
+                          const struct tarn_bench_row *row);
 
 /* Measures one case in float32 and in float64. */
 tarn_status tarn_bench_run(tarn_context *ctx, const struct tarn_bench_case *of,

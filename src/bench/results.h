@@ -9,13 +9,9 @@
 
 struct tarn_bench_results {
     struct tarn_machine machine;
-    struct tarn_bench_row *rows;
+    struct tarn_bench_row rows[TARN_BENCH_ROWS];
     size_t count;
 };
-
-/* A row's speed in percent of the peak of its type; NaN if it has none, or it moved. */
-double tarn_bench_percent(const struct tarn_bench_results *r,
-                          const struct tarn_bench_row *row);
 
 /* For people, in 80 columns. */
 void tarn_bench_table(const struct tarn_bench_results *r, FILE *out);

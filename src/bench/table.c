@@ -3,14 +3,6 @@
 #include "core/tensor.h"
 #include <math.h>
 
-double tarn_bench_percent(const struct tarn_bench_results *r,
-                          const struct tarn_bench_row *row)
-{
-    if (!row->counts || !tarn_machine_steady(&r->machine, row->dtype))
-        return (double)NAN;
-    return 100 * row->speed / r->machine.peak[row->dtype].best;
-}
-
 /* The unit in which a duration has one to three digits before its point. */
 static const struct unit {
     const char *name;
@@ -57,7 +49,7 @@ static void print_row(const struct tarn_bench_results *r,
     char name[32], a[16], b[16], c[16], d[16], spread[40];
     const struct tarn_bench_case *of = row->of;
     const struct unit *u = unit_of(row->seconds.median);
-    const double percent = tarn_bench_percent(r, row);
+    const double percent = tarn_bench_percent(&r->machine, row);
     snprintf(name, sizeof name, "%s%s", of->name,
              of->precision == TARN_FAST ? ", fast" : "");
     snprintf(spread, sizeof spread, "%s-%s", digits(a, row->seconds.min / u->seconds),

@@ -4,6 +4,7 @@ repl_sources += src/repl/embedded.h \
 	src/repl/arguments.h src/repl/arguments.c \
 	src/repl/lua_attention.h src/repl/lua_attention.c \
 	src/repl/lua_arrange.c \
+	src/repl/lua_bench.c \
 	src/repl/lua_callback.c \
 	src/repl/lua_check.c \
 	src/repl/lua_create.c \

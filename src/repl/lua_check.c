@@ -359,52 +359,15 @@ static int backends(lua_State *L)
     return 1;
 }
 
-/* ---- what measurements need: require "tarn.machine", for tarn's own Lua ---------- */
-
-/* clock() -> seconds of a clock that only goes forward. */
-static int clock_seconds(lua_State *L)
-{
-    lua_pushnumber(L, tarn_report_clock());
-    return 1;
-}
-
-/* work() -> the arithmetic done so far, and the bytes read and written, by the count of
- * the operations themselves. */
-static int work(lua_State *L)
-{
-    const tarn_context *ctx = tarn_lua_context(L);
-    lua_pushnumber(L, ctx->flops);
-    lua_pushnumber(L, ctx->moved);
-    return 2;
-}
-
-/* threads(n) -> how many there were; without n they stay as they are. */
-static int threads(lua_State *L)
-{
-    tarn_context *ctx = tarn_lua_context(L);
-    const int before = tarn_threads(ctx);
-    if (!lua_isnoneornil(L, 1))
-        tarn_lua_check(L, tarn_set_threads(ctx, (int)luaL_checkinteger(L, 1)));
-    lua_pushinteger(L, before);
-    return 1;
-}
-
 void tarn_open_check(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"equiv", equiv},
                                          {"gradcheck", gradcheck},
                                          {"backends", backends},
                                          {NULL, NULL}};
-    static const luaL_Reg machine[] = {
-        {"clock", clock_seconds}, {"threads", threads}, {"work", work}, {NULL, NULL}};
     luaL_newmetatable(L, REPORT);
     lua_pushcfunction(L, free_report);
     lua_setfield(L, -2, "__gc");
     lua_pop(L, 1);
     luaL_setfuncs(L, functions, 0);
-
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    luaL_newlib(L, machine);
-    lua_setfield(L, -2, "tarn.machine");
-    lua_pop(L, 1);
 }

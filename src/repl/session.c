@@ -193,8 +193,9 @@ static void require(lua_State *L, const char *name)
 static void open_tarn(lua_State *L)
 {
     static void (*const openers[])(lua_State *) = {
-        tarn_open_tensor, tarn_open_create, tarn_open_math, tarn_open_files,
-        tarn_open_phi,    tarn_open_stages, tarn_open_rnn,  tarn_open_check};
+        tarn_open_tensor, tarn_open_create, tarn_open_math,
+        tarn_open_files,  tarn_open_phi,    tarn_open_stages,
+        tarn_open_rnn,    tarn_open_check,  tarn_open_bench};
 
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     lua_newtable(L);

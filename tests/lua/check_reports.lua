@@ -166,6 +166,22 @@ test("bench gives the rates of what was run, by that count", function()
   is(bench(function() end).flops_per_s, nil)
 end)
 
+test("bench of a name measures what tarn-bench does, beside the machine's peak", function()
+  local b = bench("phi_elu1")
+  is(#b.rows, 2)
+  is(b.rows[1].dtype .. " " .. b.rows[2].dtype, "float32 float64")
+  assert(b.peak > 0 and b.peak64 > 0 and b.isa)
+  for _, row in ipairs(b.rows) do
+    assert(row.min <= row.median and row.median <= row.max and row.flops_per_s > 0)
+    assert(row.rms_error < 1e-6)
+    is(row.percent_peak, nil) -- elements are no operations
+  end
+  assert(tostring(b):find("^phi_elu1: .*, peak .*\ndtype"))
+  raises("bench: there is no operation 'prefxi'; did you mean 'prefix'?", bench, "prefxi")
+  raises("bench: an operation that is called by its name has no options", bench, "prefix",
+    {runs = 3})
+end)
+
 test("bench and time refuse what is no function, and options that are none", function()
   raises("bench: f is the number 3, expected a function; hint: bench(function() return " ..
     "sim(q, k, v) end)", bench, 3)
