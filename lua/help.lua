@@ -156,14 +156,27 @@ local function tell_library(name)
     :format(name, name))
 end
 
+local matches -- of apropos, below
+
+-- The first few entries that have a text in them, as "; see sim, lengths.", or nil.
+local function see_instead(text)
+  local list = {}
+  for _, match in ipairs(matches(text:lower())) do
+    if #list < 4 and not match.entry.aliasing then list[#list + 1] = match.entry.key end
+  end
+  return #list > 0 and "; see " .. table.concat(list, ", ") .. "." or nil
+end
+
 -- Says that a text was not found, in the words of `what`; `name` is what it may have meant.
 local function not_found(what, text, name)
   local known = {}
   for _, e in ipairs(all) do known[e.key], known[e.name] = true, true end
   name = name or text
-  local meant = #name > 2 and #name <= LONGEST and host.nearest(name, known)
+  local usual = #name > 2 and #name <= LONGEST
+  local meant = usual and host.nearest(name, known)
   say_text(("%s %s%s help() lists what there is, apropos(\"text\") looks into it."):format(what,
-    quoted(text:match("^%s*(.-)%s*$")), meant and ": did you mean '" .. meant .. "'?" or "."))
+    quoted(text:match("^%s*(.-)%s*$")), meant and ": did you mean '" .. meant .. "'?" or
+      usual and see_instead(name) or "."))
 end
 
 -- Adds the names of a topic.
@@ -184,16 +197,28 @@ local function overview()
   say(lines)
 end
 
+local tell_methods -- below
+
+-- Says what a variable of the user's is, by its type alone: nothing of it is run.
+local function tell_variable(name, value)
+  local kind = kind_of(value)
+  if kind then return tell_methods(kind) end
+  say_text(("%s is a variable, a %s; show(%s) shows it"):format(name, type(value), name))
+end
+
 -- Help on a name as one may write it: sim, tarn.sim, t:sum, "sim".
 function help.topic(text)
   if not text:find("%S") then return overview() end
   if #text > LONGEST then return not_found("no help on", text) end
   local name = name_in(text)
+  if name == "tarn" then return overview() end
   local found = find(name)
   if #found == 0 and library_names[name] then return tell_library(name) end
   if #found == 0 then found = {find_sign(name)} end
-  if #found == 0 then return not_found("no help on", text, name) end
-  tell(found)
+  if #found > 0 then return tell(found) end
+  local value = rawget(_G, name)
+  if value ~= nil then return tell_variable(name, value) end
+  not_found("no help on", text, name)
 end
 
 -- The key of a function or module of tarn's.
@@ -219,7 +244,7 @@ local kinds = {
 }
 
 -- What a tensor or a cell can do.
-local function tell_methods(kind)
+function tell_methods(kind)
   local lines = {}
   entry.wrap(lines, kinds[kind], "", "")
   for _, topic in ipairs(names.topics) do
@@ -280,7 +305,7 @@ local function rank(e, text)
   return worst
 end
 
-local function matches(text)
+function matches(text)
   local found = {}
   for order, e in ipairs(all) do
     local rank_of_e = rank(e, text)

@@ -223,7 +223,7 @@ end
 -- ---- show(x, {digits =, full =}) --------------------------------------------------------
 
 local function check_options(opt)
-  if opt == nil then return {} end
+  if opt == nil then return {color = host.color} end
   if type(opt) ~= "table" then
     error("show: options are a " .. type(opt) .. ", expected a table {digits=, full=}", 0)
   end

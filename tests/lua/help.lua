@@ -23,6 +23,13 @@ local function shows(text, ...)
   if not got:find(text, 1, true) then error("no '" .. text .. "' in:\n" .. got, 2) end
 end
 
+mine, noisy = zeros(2), setmetatable({}, {__index = error, __tostring = error})
+test("a variable is told by its type, and nothing of it is run", function()
+  shows("a tensor; ?t:sum says more", "mine")
+  shows("noisy is a variable, a table; show(noisy) shows it", "noisy")
+  mine, noisy = nil, nil
+end)
+
 -- ---- completeness --------------------------------------------------------------------
 
 test("every name in the table tarn, and every method and field, is listed", function()
@@ -156,6 +163,8 @@ test("a suggestion for a misspelt name; none for what is far from all", function
   shows("no help on 'prefx': did you mean 'prefix'?", "prefx")
   shows("did you mean 'tarn_prefix'?", "tarn_prefx")
   shows("no help on 'qqqqq'. help()", "qqqqq")
+  shows("no help on 'mask'; see where, sim, lengths.", "mask")
+  shows("The four stages", "tarn")
 end)
 
 test("odd names are no errors, are not run, and nothing of them reaches the terminal", function()
