@@ -9,6 +9,7 @@ extern const struct tarn_form FAST(tarn_fast_sim);
 extern const struct tarn_form FAST(tarn_fast_assoc);
 extern const struct tarn_form FAST(tarn_fast_prefix);
 extern const struct tarn_form FAST(tarn_fast_prefix_grad);
+extern const struct tarn_form FAST(tarn_fast_rnn);
 
 extern const struct tarn_operations FAST(tarn_fast);
 

@@ -10,6 +10,6 @@ const struct tarn_operations FAST(tarn_fast) = {
                [TARN_SEQUENTIAL] = &FAST(tarn_fast_prefix),
                [TARN_SCAN] = &FAST(tarn_fast_prefix)},
     .prefix_grad = &FAST(tarn_fast_prefix_grad),
-    .rnn = &FAST(tarn_fast_prefix),
+    .rnn = &FAST(tarn_fast_rnn),
     .rnn_grad = &FAST(tarn_fast_prefix_grad),
 };

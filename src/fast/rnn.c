@@ -1,0 +1,161 @@
+/* rnn.c: stage 4, tuned. Chapters 5 and 10; the equations are those of src/stages/rnn.c, 18-20.
+ *
+ * A long run is the causal form (prefix.c), which lays the state out for its tiles first. For
+ * a few tokens that would cost more than the tokens do. So a step sweeps the state where it
+ * lies, [C, M] in two levels: four vectors of columns at a time, whose values and outputs stay
+ * in registers. A row of them is loaded once, 2 loads and 1 store for the 2 multiply-adds of
+ * a vector: memory, and not arithmetic, is what a step takes its time from.
+ *
+ * What is computed for a token is what the causal form computes, in the same order with the
+ * same instructions, so that steps and runs give the same bits. */
+#include "fast/fast.h"
+#include "fast/features.h"
+#include "stages/flops.h"
+
+enum {
+    FEW = 8, /* tokens that are stepped and not run */
+    STEP_VECTORS = 4
+};
+
+/* One token against the state of its head. */
+struct token {
+    size_t C, M;
+    const real *q, *k, *v;
+    real *out, *S, *part;
+    real scale;
+};
+
+//> region fast_rnn_step
+/* V vectors of columns from column j on. */
+INLINE void step_columns(const int V, const struct token *t, size_t j)
+{
+    vec values[STEP_VECTORS], sums[STEP_VECTORS];
+    UNROLL
+    for (int c = 0; c < V; c++) {
+        values[c] = load(t->v + j + c * LANES);
+        sums[c] = splat(0);
+    }
+    const real *S = t->S + j;
+    real *part = t->part + j;
+    for (size_t r = 0; r < t->C; r++, S += t->M, part += t->M) {
+        const vec k_r = splat(t->k[r]), q_r = splat(t->q[r]);
+        UNROLL
+        for (int c = 0; c < V; c++) {
+            const vec d = load(part + c * LANES) + k_r * values[c];
+            store(part + c * LANES, d);
+            sums[c] += q_r * (load(S + c * LANES) + d);
+        }
+    }
+    UNROLL
+    for (int c = 0; c < V; c++)
+        store(t->out + j + c * LANES, sums[c] * splat(t->scale));
+}
+//< region fast_rnn_step
+
+/* The columns from j on, fewer than a vector. Where the matrix goes on behind them, a whole
+ * vector is read, and what belongs to the next row is written back as it was. */
+INLINE void step_last_columns(const struct token *t, size_t j)
+{
+    const size_t left = t->M - j, end = t->C * t->M;
+    const vec value = load_some(t->v + j, left);
+    real lanes[LANES];
+    for (size_t i = 0; i < LANES; i++) lanes[i] = i < left;
+    const ivec ours = load(lanes) != splat(0);
+    vec sum = splat(0);
+    for (size_t r = 0; r < t->C; r++) {
+        const size_t at = r * t->M + j;
+        const vec k_r = splat(t->k[r]), q_r = splat(t->q[r]);
+        const bool inside = at + LANES <= end;
+        const vec s = inside ? load(t->S + at) : load_some(t->S + at, left);
+        vec d = inside ? load(t->part + at) : load_some(t->part + at, left);
+        d = choose(ours, d + k_r * value, d);
+        sum += q_r * (s + d);
+        if (inside)
+            store(t->part + at, d);
+        else
+            store_some(t->part + at, d, left);
+    }
+    store_some(t->out + j, sum * splat(t->scale), left);
+}
+
+static void step(const struct token *t)
+{
+    size_t j = 0;
+    for (; j + STEP_VECTORS * LANES <= t->M; j += STEP_VECTORS * LANES)
+        step_columns(STEP_VECTORS, t, j);
+    for (; j + LANES <= t->M; j += LANES) step_columns(1, t, j);
+    if (j < t->M) step_last_columns(t, j);
+}
+
+/* total += part, as recurrence.h carries it, in matrices of any size. */
+static void carry_any(size_t n, real *part, real *total)
+{
+    const size_t whole_part = n - n % LANES, left = n - whole_part;
+    carry(whole_part, part, total);
+    if (left == 0) return;
+    real total_copy[LANES] = {0}, part_copy[LANES] = {0};
+    memcpy(total_copy, total + whole_part, left * sizeof(real));
+    memcpy(part_copy, part + whole_part, left * sizeof(real));
+    carry(LANES, part_copy, total_copy);
+    memcpy(total + whole_part, total_copy, left * sizeof(real));
+    memcpy(part + whole_part, part_copy, left * sizeof(real));
+}
+
+static void carry_state(struct tarn_sums *s, size_t C, size_t M)
+{
+    carry_any(C * M, s->S_part, s->S);
+    carry_any(C, s->z_part, s->z);
+    s->count = 0;
+}
+
+static void step_token(struct tarn_attn *a, struct features *f, size_t i)
+{
+    struct tarn_sums *s = a->state;
+    features_make(f, a, i, 1, true);
+    struct token t = {.C = a->C,
+                      .M = a->M,
+                      .q = f->q,
+                      .k = f->k,
+                      .v = (const real *)a->v + i * a->M,
+                      .out = (real *)a->out + i * a->M,
+                      .S = s->S,
+                      .part = s->S_part,
+                      .scale = f->scale[0]};
+    step(&t);
+    features_divide(f, 1, a->M, t.out, a->M);
+    memcpy(s->z_part, f->z_part, a->C * sizeof(real));
+    if (++s->count < TARN_BLOCK) return;
+    carry_state(s, a->C, a->M);
+    memcpy(f->z, s->z, a->C * sizeof(real));
+    memcpy(f->z_part, s->z_part, a->C * sizeof(real));
+}
+
+static tarn_status rnn_levels(struct tarn_attn *a)
+{
+    if (a->N > FEW) return FAST(tarn_fast_prefix).accurate(a);
+    struct features f = features_in(a->work, a);
+    for (size_t i = 0; i < a->N; i++) step_token(a, &f, i);
+    return TARN_OK;
+}
+
+static tarn_status rnn_plain(struct tarn_attn *a)
+{
+    return FAST(tarn_fast_prefix).naive(a);
+}
+
+static size_t rnn_work(const struct tarn_attn *a)
+{
+    return a->N > FEW ? FAST(tarn_fast_prefix).work(a) : features_size(a->C);
+}
+
+static size_t rnn_parts(const struct tarn_attn *a)
+{
+    return a->N > FEW ? FAST(tarn_fast_prefix).parts(a) : 1;
+}
+
+const struct tarn_form FAST(tarn_fast_rnn) = {.naive = rnn_plain,
+                                              .accurate = rnn_levels,
+                                              .work = rnn_work,
+                                              .flops = tarn_causal_flops,
+                                              .parts = rnn_parts,
+                                              .fused = true};
