@@ -91,6 +91,7 @@ void tarn_rnn_reset(tarn_rnn *st)
            tarn_tensor_numel(st->memory) * tarn_dtype_size(st->cell.dtype));
     st->time = 0;
     st->count = 0;
+    st->sound = true;
 }
 
 const tarn_cell *tarn_rnn_cell(const tarn_rnn *st)
@@ -182,6 +183,7 @@ tarn_status tarn_cell_set_state(tarn_context *ctx, const char *who, tarn_rnn *st
     if (!status) status = check_part(ctx, who, "z", "C", z, z_total);
     if (!status) {
         tarn_rnn_reset(st);
+        st->sound = false;
         status = tarn_copy(ctx, S_total, S);
     }
     if (!status) status = tarn_copy(ctx, z_total, z);
@@ -213,13 +215,16 @@ void tarn_cell_attach(struct tarn_call *call, tarn_rnn *st)
                                     .z = memory + S_size * size,
                                     .S_part = memory + (S_size + z_size) * size,
                                     .z_part = memory + (2 * S_size + z_size) * size,
-                                    .count = st->count};
+                                    .count = st->count,
+                                    .sound = st->sound};
+    st->sound = false; /* until the call has ended well */
 }
 
 void tarn_cell_advance(const struct tarn_call *call, tarn_rnn *st)
 {
     st->time += call->N;
     st->count = call->sums.count;
+    st->sound = call->sums.sound;
 }
 
 static bool same_phi(const tarn_phi *a, const tarn_phi *b)

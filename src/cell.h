@@ -11,6 +11,7 @@ struct tarn_rnn {
     size_t B, H, C;              /* 1 where absent */
     uint64_t time;               /* tokens so far */
     size_t count;                /* of them in the partial sums */
+    bool sound;                  /* the state is known to be finite */
     tarn_tensor *memory;         /* S [B H, C, M], z [B H, C], then both partial sums */
     struct tarn_features fq, fk; /* room kept from one step to the next */
 };

@@ -190,6 +190,7 @@ static void read_elements(const struct content *c, tarn_rnn *st)
     const size_t size = (size_t)c->element;
     const unsigned char *from = c->bytes + HEADER;
     char *element = tarn_tensor_data(st->memory);
+    st->sound = false;
     for (size_t i = 0; i < tarn_tensor_numel(st->memory);
          i++, from += size, element += size) {
         const uint64_t bits = get(from, size);

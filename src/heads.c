@@ -12,12 +12,17 @@
 
 /* ---- Heads ---------------------------------------------------------------------------------- */
 
+static size_t element_size(const struct tarn_call *call)
+{
+    return call->dtype == TARN_FLOAT32 ? sizeof(float) : sizeof(double);
+}
+
 /* `base` moved on by h blocks of rows * columns elements; what is absent stays absent. */
 static void *moved(const struct tarn_call *call, const void *base, size_t h,
                    size_t rows, size_t columns)
 {
     if (!base) return NULL;
-    return (char *)(uintptr_t)base + h * rows * columns * tarn_dtype_size(call->dtype);
+    return (char *)(uintptr_t)base + h * rows * columns * element_size(call);
 }
 
 static struct tarn_sums state_of_head(const struct tarn_call *call, size_t h)
@@ -27,7 +32,8 @@ static struct tarn_sums state_of_head(const struct tarn_call *call, size_t h)
                               .z = moved(call, call->sums.z, h, C, 1),
                               .S_part = moved(call, call->sums.S_part, h, C, M),
                               .z_part = moved(call, call->sums.z_part, h, C, 1),
-                              .count = call->sums.count};
+                              .count = call->sums.count,
+                              .sound = call->sums.sound};
 }
 
 static struct tarn_attn head_of(const struct tarn_call *call, size_t h)
@@ -40,6 +46,8 @@ static struct tarn_attn head_of(const struct tarn_call *call, size_t h)
     a.out = moved(call, a.out, h, N_q, M);
     a.eps_row = moved(call, a.eps_row, h, N_q, 1);
     a.weights = moved(call, a.weights, h, N_q, N);
+    if (call->options.lengths_count) a.N = (size_t)call->options.lengths[h / call->H];
+    if (!a.dout) return a;
     a.dout = moved(call, a.dout, h, N_q, M);
     a.dq = moved(call, a.dq, h, N_q, C);
     a.dk = moved(call, a.dk, h, N, C);
@@ -48,7 +56,6 @@ static struct tarn_attn head_of(const struct tarn_call *call, size_t h)
     a.dz = moved(call, a.dz, h, C, 1);
     a.dS0 = moved(call, a.dS0, h, C, M);
     a.dz0 = moved(call, a.dz0, h, C, 1);
-    if (call->options.lengths_count) a.N = (size_t)call->options.lengths[h / call->H];
     return a;
 }
 
@@ -57,6 +64,8 @@ struct lanes {
     struct tarn_call *call;
     tarn_status (*form)(struct tarn_attn *);
     bool guarded;        /* an overflow is to be found */
+    bool whole;          /* one step, on this thread */
+    atomic_bool sound;   /* all heads left their state finite */
     size_t lanes, parts; /* threads; parts of each head */
     size_t work;         /* elements of scratch memory in a lane */
     char *scratch, *z;   /* z: copies for the parts that do not own the state's */
@@ -94,8 +103,7 @@ static bool is_finite(const struct tarn_call *call, const void *x, size_t n)
     const uint64_t exponent = single ? 0x7f8000007f800000 : 0x7ff0000000000000;
     const long_words mask = (long_words){0} + exponent;
     const long_words ones = mask + (uint64_t)!single;
-    return !x ||
-           no_word_is(x, n * tarn_dtype_size(call->dtype), (words)mask, (words)ones);
+    return !x || no_word_is(x, n * element_size(call), (words)mask, (words)ones);
 }
 
 static bool finite_state(const struct tarn_call *call, const struct tarn_sums *s)
@@ -130,15 +138,31 @@ static bool finite_outputs(const struct tarn_call *call, const struct tarn_attn 
            is_finite(call, a->dk, a->N * a->C) && is_finite(call, a->dv, a->N * a->M);
 }
 
-/* Runs the form on head h, or a part of it; whole heads are looked through at once. */
+/* A step whose output, inputs and z are finite leaves a state that is: any Inf or NaN in S
+ * would have been read. */
+static bool leaves_sound(const struct tarn_call *call, const struct tarn_attn *a,
+                         size_t h)
+{
+    const struct tarn_sums *s = a->state;
+    return is_finite(call, s->z, a->C) && is_finite(call, s->z_part, a->C) &&
+           finite_inputs(call, a, h);
+}
+
+/* Runs the form on head h, or a part of it; whole heads are looked through at once. A step
+ * does not look through a state again that the step before has left sound. */
 static tarn_status run_head(const struct lanes *job, struct tarn_attn *a, size_t h)
 {
     const struct tarn_call *call = job->call;
+    struct tarn_sums *state = a->state;
     const bool guarded =
-        job->guarded && job->parts == 1 && finite_state(call, a->state);
+        job->guarded && job->parts == 1 && (state->sound || finite_state(call, state));
     tarn_status status = job->form(a);
-    if (status || !guarded || finite_outputs(call, a)) return status;
-    return finite_inputs(call, a, h) ? TARN_ERANGE : TARN_OK;
+    state->sound = false;
+    if (status || !guarded) return status;
+    if (!finite_outputs(call, a))
+        return finite_inputs(call, a, h) ? TARN_ERANGE : TARN_OK;
+    state->sound = job->whole && leaves_sound(call, a, h);
+    return TARN_OK;
 }
 
 static tarn_status overflowed(const struct tarn_call *call, bool in_place)
@@ -184,6 +208,7 @@ static tarn_status run_lane(void *data, size_t lane)
         tarn_status status = run_head(job, &a, item / job->parts);
         if (status) return status;
         if (item == 0) job->count_after = state.count;
+        if (!state.sound) atomic_store(&job->sound, false);
     }
     return TARN_OK;
 }
@@ -192,7 +217,7 @@ static tarn_status run_lane(void *data, size_t lane)
 static tarn_status copy_z(struct lanes *job)
 {
     const struct tarn_call *call = job->call;
-    const size_t size = tarn_dtype_size(call->dtype), C = call->first.C;
+    const size_t size = element_size(call), C = call->first.C;
     const size_t items = tarn_call_heads(call) * job->parts;
     if (job->parts == 1 || !call->sums.z) return TARN_OK;
     job->z = tarn_alloc(call->ctx, 2 * items * C, size);
@@ -235,18 +260,21 @@ static double elements_of(const struct tarn_call *call, const struct tarn_attn *
     return (a->dout ? 2 : 1) * (q + kv) + out + state + weights;
 }
 
-/* Counts the work of all heads, and gives its arithmetic. */
+/* Counts the work of all heads, and gives its arithmetic. Without lengths one head is like
+ * the other. */
 static double count_work(const struct tarn_call *call, const struct tarn_form *form)
 {
+    const size_t heads = tarn_call_heads(call);
+    const size_t alike = call->options.lengths_count > 0 ? 1 : heads;
     double flops = 0, elements = 0;
-    for (size_t h = 0; h < tarn_call_heads(call); h++) {
+    for (size_t h = 0; h < heads; h += alike) {
         struct tarn_sums state = state_of_head(call, h);
         struct tarn_attn a = head_of(call, h);
         a.state = &state;
-        flops += form->flops(&a);
-        elements += elements_of(call, &a);
+        flops += (double)alike * form->flops(&a);
+        elements += (double)alike * elements_of(call, &a);
     }
-    tarn_count(call->ctx, flops, elements * (double)tarn_dtype_size(call->dtype));
+    tarn_count(call->ctx, flops, elements * (double)element_size(call));
     return flops;
 }
 
@@ -292,12 +320,13 @@ tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
                         .form = naive ? form->naive : form->accurate,
                         .guarded = !naive && !call->first.pair,
                         .work = form->work(&call->first),
+                        .whole = whole,
+                        .sound = whole,
                         .count_after = call->sums.count};
     share(&job, form, count_work(call, form) < small || whole);
     tarn_status status = copy_z(&job);
     if (!status && job.work) {
-        job.scratch =
-            tarn_alloc(call->ctx, job.lanes * job.work, tarn_dtype_size(call->dtype));
+        job.scratch = tarn_alloc(call->ctx, job.lanes * job.work, element_size(call));
         if (!job.scratch) status = TARN_ENOMEM;
     }
     if (!status) {
@@ -306,6 +335,7 @@ tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
         if (status == TARN_ERANGE) overflowed(call, whole);
     }
     if (!status) call->sums.count = job.count_after;
+    call->sums.sound = !status && atomic_load(&job.sound);
     tarn_release(job.scratch);
     tarn_release(job.z);
     return status;

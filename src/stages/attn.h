@@ -25,6 +25,7 @@ struct tarn_sums {
     void *S, *z;           /* [C, M], [C] totals */
     void *S_part, *z_part; /* [C, M], [C] since the last flush */
     size_t count;
+    bool sound; /* known to be finite: what comes out of a step tells */
 };
 
 struct tarn_attn {
