@@ -14,7 +14,6 @@ local machine = require "tarn.machine"
 
 local HEADS, WIDTH, TOKENS = 4, 32, 28 * 28
 local MODEL = HEADS * WIDTH
-local COLUMNS = 80
 
 -- Writing -------------------------------------------------------------------------------
 
@@ -33,35 +32,43 @@ local function say(line)
   io.flush()
 end
 
--- Writes `left` and `right` to the two margins, with `fill` between them.
-local function margins(left, fill, right)
-  left, right = plain(left), plain(right)
-  local room = COLUMNS - utf8.len(left) - utf8.len(right)
-  say(left .. fill:rep(room) .. right)
-end
-
-local function heading(left, right)
-  say()
-  margins(("── %s "):format(left), "─", right and (" %s ──"):format(right) or "")
-end
+-- Long lines are hard to read, so a wide window is not filled.
+local function columns() return math.min(80, host.columns()) end
 
 -- Writes lines as they are: formulas and tables.
 local function verbatim(indent, text)
-  for line in text:gmatch("[^\n]+") do say((" "):rep(indent) .. line) end
+  for line in text:gmatch("[^\n]+") do
+    local room = columns() - utf8.len(plain(line))
+    say((" "):rep(math.max(0, math.min(indent, room))) .. line)
+  end
 end
 
--- Writes words in lines of what is left of 80 columns.
+-- Writes words in lines of what is left of the columns.
 local function prose(indent, text)
   local line
   for word in plain(text):gmatch("%S+") do
     local longer = line and line .. " " .. word or (" "):rep(indent) .. word
-    if utf8.len(longer) > COLUMNS then
+    if line and utf8.len(longer) > columns() then
       say(line)
       longer = (" "):rep(indent) .. word
     end
     line = longer
   end
   say(line)
+end
+
+-- Writes `left` and `right` to the two margins, with `fill` between them, or else one below
+-- the other, without the fill.
+local function margins(left, fill, right)
+  local room = columns() - utf8.len(plain(left)) - utf8.len(plain(right))
+  if room >= 0 then return say(left .. fill:rep(room) .. right) end
+  prose(0, left)
+  if right ~= "" then prose(3, (right:gsub("[ ─]+$", ""))) end
+end
+
+local function heading(left, right)
+  say()
+  margins(("── %s "):format(left), "─", right and (" %s ──"):format(right) or "")
 end
 
 -- Input ---------------------------------------------------------------------------------
@@ -112,9 +119,11 @@ local function show_digit(image, label)
     "Nothing is trained, nor need it be: we only ask",
     "which formulas are one and the same function.",
   }
+  local fits = columns() == 80
   for i, line in ipairs(drawing(image)) do
-    say(((" %s %s"):format(line, beside[i] or ""):gsub("%s+$", "")))
+    say(((" %s %s"):format(line, fits and beside[i] or ""):gsub("%s+$", "")))
   end
+  if not fits then prose(1, table.concat(beside, " ")) end
 end
 
 -- Arrows --------------------------------------------------------------------------------
@@ -241,7 +250,7 @@ local function draw_times(sizes, seconds)
   if tarn.quiet_times then return end
   say()
   tarn.plot(sizes, seconds, {logx = true, logy = true, legend = {"sim", "assoc", "prefix"},
-    width = COLUMNS, height = 9, ylabel = "seconds", xlabel = "N"})
+    width = columns(), height = 9, ylabel = "seconds", xlabel = "N"})
 end
 
 local function costs()

@@ -53,6 +53,17 @@ test("the whole tour goes through, in 80 columns", function()
   assert(text:find("\na sim   b assoc   c prefix", 1, true), text)
 end)
 
+test("in a narrow window words are folded; formulas and tables stay as they are", function()
+  local columns = host.columns
+  local text = hurried(function()
+    host.columns = function() return 40 end
+    return function() host.columns = columns end
+  end)
+  for line in text:gmatch("[^\n]+") do assert(utf8.len(line) <= 72, line) end
+  assert(text:find("\n   eqs 4 to 6\n", 1, true), text)
+  assert(text:find("which%s+formulas are one and the same function"), text)
+end)
+
 test("without UTF-8 it is plain ASCII", function()
   local text = hurried(function()
     host.utf8 = false
