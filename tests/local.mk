@@ -20,7 +20,7 @@ EXTRA_DIST += tests/files.h tests/golden/npy tests/golden/npy.py tests/fuzz
 
 ## The stages and what compares them.
 criterion_tests += tests/test_phi tests/test_forms tests/test_cell tests/test_fast_grads \
-	tests/test_fast_rnn
+	tests/test_fast_rnn tests/test_fast_forms
 EXTRA_DIST += tests/attention.h tests/golden/attention.h tests/golden/attention.py
 
 ## The bindings and the tour.

@@ -50,24 +50,23 @@ static struct full open_full(struct tarn_attn *a)
 
 //> region fast_assoc
 /* S_part += sum over n keys, for one group of columns. */
-static __attribute__((noinline)) void add_group(size_t C, size_t n, const real *k,
-                                                size_t padded, const real *v,
+static __attribute__((noinline)) void add_group(const struct features *f, size_t n,
+                                                size_t columns, const real *v,
                                                 ptrdiff_t v_stride, real *S_part)
 {
-    product(ADD, C, n,
-            (struct product){k, 1, (ptrdiff_t)padded, v, v_stride, S_part, WIDTH},
-            NULL);
+    const ptrdiff_t padded = (ptrdiff_t)f->padded;
+    product(ADD, f->C, columns, n,
+            (struct product){f->k, 1, padded, v, v_stride, S_part, WIDTH}, NULL);
 }
 
 /* out_t = scale_t phi(q_t)^T S for n queries and one group of columns. */
-static __attribute__((noinline)) void read_group(size_t C, size_t n, const real *q,
-                                                 size_t padded, const real *S,
-                                                 real *out, ptrdiff_t out_stride,
-                                                 const real *scale)
+static __attribute__((noinline)) void read_group(const struct features *f, size_t n,
+                                                 size_t columns, const real *S,
+                                                 real *out, ptrdiff_t out_stride)
 {
-    product(SET, n, C,
-            (struct product){q, (ptrdiff_t)padded, 1, S, WIDTH, out, out_stride},
-            scale);
+    const ptrdiff_t padded = (ptrdiff_t)f->padded;
+    product(SET, n, columns, f->C,
+            (struct product){f->q, padded, 1, S, WIDTH, out, out_stride}, f->scale);
 }
 //< region fast_assoc
 
@@ -90,9 +89,10 @@ static void add_keys(struct full *g, size_t j, size_t n)
     features_of_keys(&g->f, a, j, n);
     add_to_z(&g->f, n);
     for (size_t m = 0; m < g->columns; m += WIDTH) {
+        const size_t left = g->columns - m;
         ptrdiff_t stride = (ptrdiff_t)a->M;
-        const real *v_m = group_of(v + m, &stride, n, g->columns - m, copy);
-        add_group(C, n, g->f.k, g->f.padded, v_m, stride, g->S_part + C * m);
+        const real *v_m = group_of(v + m, &stride, n, left, copy);
+        add_group(&g->f, n, left, v_m, stride, g->S_part + C * m);
     }
 }
 
@@ -118,10 +118,12 @@ static void read_queries(struct full *g, size_t i, size_t n)
     features_make(&g->f, a, i, n, false);
     for (size_t m = 0; m < g->columns; m += WIDTH) {
         const size_t left = g->columns - m;
-        const bool fits = left >= WIDTH;
-        read_group(C, n, g->f.q, g->f.padded, g->S + C * m, fits ? out + m : copy,
-                   fits ? (ptrdiff_t)a->M : WIDTH, g->f.scale);
-        for (size_t t = 0; t < n && !fits; t++)
+        if (fits(left)) {
+            read_group(&g->f, n, left, g->S + C * m, out + m, (ptrdiff_t)a->M);
+            continue;
+        }
+        read_group(&g->f, n, left, g->S + C * m, copy, WIDTH);
+        for (size_t t = 0; t < n; t++)
             memcpy(out + t * a->M + m, copy + t * WIDTH, left * sizeof(real));
     }
     features_divide(&g->f, n, g->columns, out, a->M);

@@ -30,48 +30,55 @@ struct product {
 /* SET multiplies out[t] by scale[t]; SQUARES is SET with (a - b)^2 for a b. */
 enum product_kind { ADD, SET, SQUARES };
 
-/* T rows, n steps. */
-INLINE void product_tile(const int T, const enum product_kind kind, size_t n,
-                         struct product x, const real *scale)
+/* T rows of V vectors, n steps. */
+INLINE void product_tile(const int T, const int V, const enum product_kind kind,
+                         size_t n, struct product x, const real *scale)
 {
     vec sums[ROWS][2];
     UNROLL
     for (int t = 0; t < T; t++) sums[t][0] = sums[t][1] = splat(0);
     for (size_t p = 0; p < n; p++) {
-        const vec b0 = load(x.b), b1 = load(x.b + LANES);
+        const vec b[2] = {load(x.b), V == 2 ? load(x.b + LANES) : splat(0)};
         UNROLL
         for (int t = 0; t < T; t++) {
             const vec a = splat(x.a[t * x.a_row]);
-            const vec d0 = a - b0, d1 = a - b1;
-            sums[t][0] += kind == SQUARES ? d0 * d0 : a * b0;
-            sums[t][1] += kind == SQUARES ? d1 * d1 : a * b1;
+            UNROLL
+            for (int c = 0; c < V; c++)
+                sums[t][c] += kind == SQUARES ? (a - b[c]) * (a - b[c]) : a * b[c];
         }
         x.a += x.a_step;
         x.b += x.b_step;
     }
     UNROLL
-    for (int t = 0; t < T; t++) {
-        real *out = x.out + t * x.out_row;
-        const vec s = splat(kind == ADD ? 1 : scale[t]);
-        store(out, kind == ADD ? load(out) + sums[t][0] : sums[t][0] * s);
-        store(out + LANES,
-              kind == ADD ? load(out + LANES) + sums[t][1] : sums[t][1] * s);
+    for (int t = 0; t < T; t++) UNROLL
+    for (int c = 0; c < V; c++) {
+        real *out = x.out + t * x.out_row + c * LANES;
+        store(out, kind == ADD ? load(out) + sums[t][c] : sums[t][c] * splat(scale[t]));
     }
 }
 
-/* Any number of rows. */
-INLINE void product(const enum product_kind kind, size_t rows, size_t n,
-                    struct product x, const real *scale)
+INLINE void product_rows(const int V, const enum product_kind kind, size_t rows,
+                         size_t n, struct product x, const real *scale)
 {
     for (size_t t = 0; t < rows; t += t + ROWS <= rows ? ROWS : 1) {
         struct product x_t = x;
         x_t.a += (ptrdiff_t)t * x.a_row;
         x_t.out += (ptrdiff_t)t * x.out_row;
         if (t + ROWS <= rows)
-            product_tile(ROWS, kind, n, x_t, scale + t);
+            product_tile(ROWS, V, kind, n, x_t, scale + t);
         else
-            product_tile(1, kind, n, x_t, scale + t);
+            product_tile(1, V, kind, n, x_t, scale + t);
     }
+}
+
+/* Any number of rows, for a group of which only the first `columns` count. */
+INLINE void product(const enum product_kind kind, size_t rows, size_t columns, size_t n,
+                    struct product x, const real *scale)
+{
+    if (columns > LANES)
+        product_rows(2, kind, rows, n, x, scale);
+    else
+        product_rows(1, kind, rows, n, x, scale);
 }
 
 INLINE size_t whole_groups(size_t columns)
@@ -79,12 +86,19 @@ INLINE size_t whole_groups(size_t columns)
     return (columns + WIDTH - 1) / WIDTH * WIDTH;
 }
 
-/* Rows of a group of columns that a tile can read: those of x if there are WIDTH columns,
- * else a copy of the `left` that there are, padded with zeros. */
+/* Whether a tile may read and write a group of columns in place, of which there are
+ * `left` to the end of the row. */
+INLINE bool fits(size_t left)
+{
+    return left >= WIDTH || left == LANES;
+}
+
+/* Rows of a group of columns that a tile can read: those of x if they fit, else a copy,
+ * padded with zeros. */
 INLINE const real *group_of(const real *x, ptrdiff_t *stride, size_t n, size_t left,
                             real *copy)
 {
-    if (left >= WIDTH) return x;
+    if (fits(left)) return x;
     memset(copy, 0, n * WIDTH * sizeof(real));
     for (size_t t = 0; t < n; t++)
         memcpy(copy + t * WIDTH, x + (ptrdiff_t)t * *stride, left * sizeof(real));

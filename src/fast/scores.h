@@ -90,26 +90,24 @@ static void take_queries(struct scores *b, size_t first, size_t n)
     }
 }
 
-/* Scores of all queries for n keys: q.k, or the squared distance, with its sign. */
-static __attribute__((noinline)) void score_group(bool squares, size_t C, size_t n,
-                                                  const real *k, const real *q, real *s,
-                                                  const real *sign)
+/* Scores of one group of queries: q.k, or the squared distance, with its sign. */
+static __attribute__((noinline)) void score_group(const struct scores *b, size_t i)
 {
-    const struct product x = {k, (ptrdiff_t)C, 1, q, WIDTH, s, QUERIES};
-    if (squares)
-        product(SQUARES, n, C, x, sign);
+    const size_t C = b->a->C;
+    const real *k = (const real *)b->a->k + b->key * C;
+    const struct product x = {k,     (ptrdiff_t)C, 1,      b->q + i * C,
+                              WIDTH, b->s + i,     QUERIES};
+    if (b->a->by == TARN_RBF)
+        product(SQUARES, b->keys, b->n - i, C, x, b->sign);
     else
-        product(SET, n, C, x, sign);
+        product(SET, b->keys, b->n - i, C, x, b->sign);
 }
 
 static void score_keys(struct scores *b, size_t key, size_t keys)
 {
-    const size_t C = b->a->C;
     b->key = key;
     b->keys = keys;
-    for (size_t g = 0; g < b->n; g += WIDTH)
-        score_group(b->a->by == TARN_RBF, C, keys, (const real *)b->a->k + key * C,
-                    b->q + g * C, b->s + g, b->sign);
+    for (size_t i = 0; i < b->n; i += WIDTH) score_group(b, i);
 }
 
 /* How many keys the last of these queries sees. */

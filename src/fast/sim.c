@@ -120,27 +120,34 @@ static __attribute__((noinline)) void similarities(struct averages *g)
         similarities_of(g, false, true);
 }
 
-/* out_part += s^T v for one group of columns, over keys that all these queries see. */
-static __attribute__((noinline)) void weigh_group(size_t queries, size_t keys,
-                                                  const real *s, const real *v,
-                                                  ptrdiff_t v_stride, real *out_part)
+/* The values of a block of keys in one group of columns, and where they are added to. */
+struct group {
+    size_t columns;
+    const real *v;
+    ptrdiff_t v_stride;
+    real *out_part;
+};
+
+/* out_part += s^T v from query i of the block and key j of it on, for as many of both. */
+static __attribute__((noinline)) void weigh(const struct averages *g, struct group x,
+                                            size_t i, size_t queries, size_t j,
+                                            size_t keys)
 {
-    product(ADD, queries, keys,
-            (struct product){s, 1, QUERIES, v, v_stride, out_part, WIDTH}, NULL);
+    product(ADD, queries, x.columns, keys,
+            (struct product){g->b.s + j * QUERIES + i, 1, QUERIES,
+                             x.v + (ptrdiff_t)j * x.v_stride, x.v_stride,
+                             x.out_part + i * WIDTH, WIDTH},
+            NULL);
 }
 
-/* The same for ROWS queries from the i-th on, which do not all see every key. A key that is
- * not seen is left out, not multiplied by 0: its value may be NaN. */
-static void weigh_visible(const struct averages *g, size_t i, const real *v,
-                          ptrdiff_t v_stride, real *out_part)
+/* The same for ROWS queries which do not all see every key. A key that is not seen is left
+ * out, not multiplied by 0: its value may be NaN. */
+static void weigh_visible(const struct averages *g, struct group x, size_t i)
 {
     const size_t all = keys_in_block(&g->b, i);
-    const real *s = g->b.s + i, *rest = s + all * QUERIES;
-    const real *v_rest = v + (ptrdiff_t)all * v_stride;
-    weigh_group(ROWS, all, s, v, v_stride, out_part);
-    for (size_t t = 1; t < ROWS && i + t < g->b.n; t++)
-        weigh_group(1, keys_in_block(&g->b, i + t) - all, rest + t, v_rest, v_stride,
-                    out_part + t * WIDTH);
+    weigh(g, x, i, ROWS, 0, all);
+    for (size_t t = i + 1; t < i + ROWS && t < g->b.n; t++)
+        weigh(g, x, t, 1, all, keys_in_block(&g->b, t) - all);
 }
 
 static void weigh_values(struct averages *g)
@@ -149,14 +156,12 @@ static void weigh_values(struct averages *g)
     const real *v = (const real *)g->b.a->v + g->b.key * M;
     real copy[KEYS * WIDTH];
     for (size_t m = 0; m < M; m += WIDTH) {
-        ptrdiff_t stride = (ptrdiff_t)M;
-        const real *v_m = group_of(v + m, &stride, g->b.keys, M - m, copy);
-        real *out_part = g->out_part + m * QUERIES;
+        struct group x = {M - m, NULL, (ptrdiff_t)M, g->out_part + m * QUERIES};
+        x.v = group_of(v + m, &x.v_stride, g->b.keys, x.columns, copy);
         if (all_visible(&g->b))
-            weigh_group(queries, g->b.keys, g->b.s, v_m, stride, out_part);
+            weigh(g, x, 0, queries, 0, g->b.keys);
         else
-            for (size_t i = 0; i < queries; i += ROWS)
-                weigh_visible(g, i, v_m, stride, out_part + i * WIDTH);
+            for (size_t i = 0; i < queries; i += ROWS) weigh_visible(g, x, i);
     }
 }
 

@@ -75,15 +75,22 @@ INLINE void store_some(real *p, vec x, size_t n)
     memcpy(p, lanes, n * sizeof *p);
 }
 
-/* The sum of all lanes, by halves: in the same order whatever came before. */
+/* The sum of all lanes, by halves: in the same order whatever came before. What is left in
+ * a quarter of the widest vector is in one register on every processor. */
+typedef real quad __attribute__((vector_size(16)));
+enum { QUAD = 16 / sizeof(real) };
+
 INLINE real sum_of(vec x)
 {
-    real lanes[LANES];
-    store(lanes, x);
+    quad part[LANES / QUAD];
+    memcpy(part, &x, sizeof x);
     UNROLL
-    for (size_t half = LANES / 2; half > 0; half /= 2)
-        for (size_t i = 0; i < half; i++) lanes[i] += lanes[i + half];
-    return lanes[0];
+    for (size_t half = LANES / QUAD / 2; half > 0; half /= 2) UNROLL
+    for (size_t i = 0; i < half; i++) part[i] += part[i + half];
+    real lanes[QUAD];
+    memcpy(lanes, part, sizeof lanes);
+    return QUAD == 4 ? (lanes[0] + lanes[QUAD - 2]) + (lanes[1] + lanes[QUAD - 1])
+                     : lanes[0] + lanes[1];
 }
 
 INLINE real largest_of(vec x)
