@@ -7,6 +7,7 @@
 
 extern const struct tarn_form FAST(tarn_fast_sim);
 extern const struct tarn_form FAST(tarn_fast_assoc);
+extern const struct tarn_form FAST(tarn_fast_assoc_grad);
 extern const struct tarn_form FAST(tarn_fast_prefix);
 extern const struct tarn_form FAST(tarn_fast_prefix_grad);
 extern const struct tarn_form FAST(tarn_fast_rnn);

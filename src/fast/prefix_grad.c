@@ -19,7 +19,7 @@
  * and gd_i, waits in the first entries of its rows of dv and dk, which are written only then:
  * nothing here grows with N. Features are made again. */
 #include "fast/fast.h"
-#include "fast/features.h"
+#include "fast/grads.h"
 #include "fast/recurrence.h"
 #include "stages/flops.h"
 
@@ -36,9 +36,6 @@ struct grad {
     struct packed across, R;
     size_t count; /* tokens in the partial sums */
 };
-
-static const real ones[BLOCK] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static size_t prefix_grad_work(const struct tarn_attn *a)
 {
@@ -138,75 +135,6 @@ static size_t next_block(const struct grad *g, size_t left)
     return n < room ? n : room;
 }
 
-/* ---- What both sweeps want of a block ---------------------------------------------------- */
-
-static bool is_rare(const struct features *f, size_t t)
-{
-    return f->den[t] != 0 || f->scale[t] == 0;
-}
-
-/* Gn for n tokens from token i on; none for a row whose den is 0. */
-static void make_Gn(struct grad *g, size_t i, size_t n)
-{
-    const size_t M = g->a->M;
-    for (size_t t = 0; t < n; t++) {
-        const real *dout = (const real *)g->a->dout + (i + t) * M;
-        real *Gn = g->Gn + t * g->padded;
-        const vec scale = splat(g->f.scale[t]);
-        size_t m = 0;
-        for (; m + LANES <= M; m += LANES) store(Gn + m, load(dout + m) * scale);
-        if (m < M) store(Gn + m, load_some(dout + m, M - m) * scale);
-        if (!is_rare(&g->f, t)) continue;
-        for (m = 0; m < M; m++) Gn[m] = g->f.den[t] == 0 ? 0 : dout[m] / g->f.den[t];
-    }
-}
-
-/* slope * df, where a slope of 0 stops even a df that has overflowed. */
-INLINE vec chain(int id, vec x, vec f, vec df)
-{
-    const vec s = slope(id, x, f);
-    return choose(s == splat(0), splat(0), s * df);
-}
-
-INLINE void chain_rows_of(int id, size_t n, size_t C, const real *x, const real *f,
-                          const real *df, real *dx)
-{
-    const size_t padded = whole_vectors(C);
-    for (size_t t = 0; t < n; t++, x += C, dx += C, f += padded, df += padded) {
-        size_t c = 0;
-        for (; c + LANES <= C; c += LANES)
-            store(dx + c, chain(id, load(x + c), load(f + c), load(df + c)));
-        if (c == C) continue;
-        const vec rest = load_some(x + c, C - c);
-        store_some(dx + c, chain(id, rest, load(f + c), load(df + c)), C - c);
-    }
-}
-
-/* From gradients of features [n, C padded] to those of x [n, C]. */
-static __attribute__((noinline)) void chain_rows(int id, size_t n, size_t C,
-                                                 const real *x, const real *f,
-                                                 const real *df, real *dx)
-{
-    switch (id) {
-    case TARN_PHI_ELU1: chain_rows_of(TARN_PHI_ELU1, n, C, x, f, df, dx); break;
-    case TARN_PHI_RELU: chain_rows_of(TARN_PHI_RELU, n, C, x, f, df, dx); break;
-    case TARN_PHI_RELU2: chain_rows_of(TARN_PHI_RELU2, n, C, x, f, df, dx); break;
-    case TARN_PHI_EXP: chain_rows_of(TARN_PHI_EXP, n, C, x, f, df, dx); break;
-    case TARN_PHI_SOFTPLUS: chain_rows_of(TARN_PHI_SOFTPLUS, n, C, x, f, df, dx); break;
-    default: chain_rows_of(TARN_PHI_IDENTITY, n, C, x, f, df, dx); break;
-    }
-}
-
-/* A rare row's features under its scale, and its pivot, as src/stages/phi.c has them. */
-static real rare_features(const struct tarn_attn *a, size_t i, real *q_t)
-{
-    real pivot, eps_row;
-    TYPED(tarn_phi_rows)
-        .apply_scaled(a->phi, 1, a->C, (const real *)a->q + i * a->C, a->eps, q_t,
-                      &pivot, &eps_row);
-    return pivot;
-}
-
 /* ---- What waits in dk and dv ---------------------------------------------------------------- */
 
 /* A head of one feature and one value has room for two numbers a token and not a bit more:
@@ -238,20 +166,6 @@ static void find_token(struct grad *g, size_t i, size_t t)
 
 /* ---- Forwards -------------------------------------------------------------------------- */
 
-/* gd of each token, from u = S Gn. */
-static void make_gd(struct grad *g, size_t n)
-{
-    const struct features *f = &g->f;
-    for (size_t t = 0; t < n; t++) {
-        const real *q = f->q + t * f->padded, *u = g->rows + t * f->padded;
-        vec sum = splat(0);
-        for (size_t c = 0; c < f->padded; c += LANES) sum += load(q + c) * load(u + c);
-        const real product = sum_of(sum);
-        g->gd[t] = -product * f->scale[t];
-        if (f->den[t] != 0) g->gd[t] = -product / f->den[t];
-    }
-}
-
 /* rows += gd_t z_t, where z grows from token to token as it did in features_make. */
 static void add_z(struct grad *g, size_t n)
 {
@@ -267,25 +181,6 @@ static void add_z(struct grad *g, size_t n)
     }
 }
 
-/* Rare rows are led back through phi as they came, under their scale; none for dead ones. */
-static void chain_rare(struct grad *g, size_t i, size_t n)
-{
-    const struct tarn_attn *a = g->a;
-    for (size_t t = 0; t < n && g->f.any_rare; t++) {
-        real *dq = (real *)a->dq + (i + t) * a->C, *row = g->rows + t * g->f.padded;
-        if (!is_rare(&g->f, t)) continue;
-        if (g->f.den[t] == 0) memset(row, 0, a->C * sizeof(real));
-        if (a->phi == TARN_PHI_NONE) {
-            memcpy(dq, row, a->C * sizeof(real));
-            continue;
-        }
-        const real pivot = rare_features(a, i + t, g->f.q + t * g->f.padded);
-        TYPED(tarn_phi_rows)
-            .grad_scaled(a->phi, 1, a->C, (const real *)a->q + (i + t) * a->C, &pivot,
-                         row, dq);
-    }
-}
-
 //> region fast_prefix_grad_forward
 static void forward_block(struct grad *g, size_t i, size_t n)
 {
@@ -295,13 +190,11 @@ static void forward_block(struct grad *g, size_t i, size_t n)
                       v = {(const real *)a->v + i * a->M, M};
     memcpy(g->z_before, g->f.z_part, g->f.padded * sizeof(real));
     features_make(&g->f, a, i, n, true);
-    make_Gn(g, i, n);
+    make_Gn(&g->f, a, i, n, g->Gn, g->padded);
     recur(&g->across, n, Gn, v, k, g->rows, C, ones);
-    make_gd(g, n);
+    make_gd(&g->f, n, g->rows, g->f.padded, g->gd);
     add_z(g, n);
-    chain_rows(a->phi, n, a->C, (const real *)a->q + i * a->C, g->f.q, g->rows,
-               (real *)a->dq + i * a->C);
-    chain_rare(g, i, n);
+    query_rows(&g->f, a, i, n, g->rows, g->f.padded);
     for (size_t t = 0; t < n; t++) keep_token(g, i + t, t);
 }
 //< region fast_prefix_grad_forward
@@ -312,16 +205,15 @@ static void forward_block(struct grad *g, size_t i, size_t n)
 static void find_block(struct grad *g, size_t i, size_t n)
 {
     const struct tarn_attn *a = g->a;
-    const int id = a->phi == TARN_PHI_NONE ? TARN_PHI_IDENTITY : a->phi;
-    feature_rows(id, n, a->C, (const real *)a->q + i * a->C, g->f.q);
-    feature_rows(id, n, a->C, (const real *)a->k + i * a->C, g->f.k);
+    feature_rows(map_of(a), n, a->C, (const real *)a->q + i * a->C, g->f.q);
+    features_of_keys(&g->f, a, i, n);
     g->f.any_rare = false;
     for (size_t t = 0; t < n; t++) {
         find_token(g, i + t, t);
         if (is_rare(&g->f, t) && a->phi != TARN_PHI_NONE)
             rare_features(a, i + t, g->f.q + t * g->f.padded);
     }
-    make_Gn(g, i, n);
+    make_Gn(&g->f, a, i, n, g->Gn, g->padded);
 }
 
 /* rows += r_t, where r grows from the last token back. */
@@ -358,8 +250,7 @@ static void backward_block(struct grad *g, size_t i, size_t n)
     recur(&g->across, n, v, Gn, q, g->rows + last * C, -(ptrdiff_t)C, ones);
     recur(&g->R, n, k, q, Gn, (real *)a->dv + (i + last) * M, -(ptrdiff_t)M, ones);
     add_r(g, n);
-    chain_rows(a->phi, n, a->C, (const real *)a->k + i * a->C, g->f.k, g->rows,
-               (real *)a->dk + i * a->C);
+    key_rows(&g->f, a, i, n, g->rows, g->f.padded);
 }
 //< region fast_prefix_grad_backward
 
