@@ -54,6 +54,7 @@ EXTRA_DIST += tests/cli/terminal.sh tests/cli/terminal.py tests/cli/repl_termina
 ## tarn-bench, and ratios of times; what the flags say decides whether they mean anything.
 criterion_tests += tests/test_speed
 cli_tests += tests/cli/bench.sh
+program_tests += tests/cli/labs.sh
 tests_test_speed_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DBUILD_FLAGS='"$(CFLAGS) $(SANITIZER_CFLAGS) $(COVERAGE_CFLAGS)"'
 tests_test_speed_LDADD = libbench.la $(LDADD)
