@@ -1,4 +1,5 @@
-/* test_fast_forms.c: the tuned sim and assoc against the plain ones in float64. Chapter 10.
+/* test_fast_forms.c: the tuned sim, its gradient, and assoc against the plain ones in
+ * float64. Chapter 10.
  *
  * The instruction set is chosen at the first call, and each test is a process of its own. */
 #include "attention.h"
@@ -125,12 +126,64 @@ static void compare_sim(struct sizes s)
     options = tarn_defaults();
 }
 
+/* ---- Gradients of sim -------------------------------------------------------------------- */
+
+static tarn_grads sim_grads_of(const struct inputs *in, const char *impl)
+{
+    tarn_grads g = {0};
+    const size_t *q = tarn_tensor_shape(in->q), *v = tarn_tensor_shape(in->v);
+    tarn_tensor *dout =
+        values(tarn_tensor_dtype(in->q), 4, (size_t[]){q[0], q[1], v[2]});
+    options.impl = impl;
+    OK(tarn_sim_grad(ctx, in->q, in->k, in->v, dout, &options, &g));
+    tarn_tensor_free(dout);
+    return g;
+}
+
+static void expect_near_grads(const tarn_grads *got, const tarn_grads *expected,
+                              double bound, struct sizes s)
+{
+    expect_near(got->dq, expected->dq, bound, s, "dq");
+    expect_near(got->dk, expected->dk, bound, s, "dk");
+    expect_near(got->dv, expected->dv, bound, s, "dv");
+}
+
+static void compare_grads(struct sizes s)
+{
+    struct inputs exact = inputs_of(TARN_FLOAT64, s);
+    struct inputs single = inputs_of(TARN_FLOAT32, s);
+    tarn_grads expected = sim_grads_of(&exact, "plain");
+    tarn_grads f64 = sim_grads_of(&exact, "fast"), f32 = sim_grads_of(&single, "fast");
+    expect_near_grads(&f64, &expected, 1e-11, s);
+    expect_near_grads(&f32, &expected, 1e-4, s);
+    tarn_grads_free(&expected);
+    tarn_grads_free(&f64);
+    tarn_grads_free(&f32);
+    free_inputs(&exact);
+    free_inputs(&single);
+}
+
+static void compare_sim_grad(struct sizes s)
+{
+    const tarn_similarity by[] = {TARN_SOFTMAX, TARN_RBF, TARN_PHI};
+    for (int b = 0; b < 3; b++) {
+        options.by = by[b];
+        options.scale = by[b] == TARN_PHI ? (double)NAN : 0.3;
+        options.causal = false;
+        compare_grads(s);
+        options.causal = true;
+        if (s.N_q == s.N) compare_grads(s);
+    }
+    options = tarn_defaults();
+}
+
 static void compare_everything(const char *isa)
 {
     setenv("TARN_ISA", isa, 1);
     const tarn_phi *phi;
     for (size_t n = 0; n < SIZES; n++) {
         compare_sim(all_sizes[n]);
+        compare_sim_grad(all_sizes[n]);
         for (size_t p = 0; (phi = tarn_phi_at(p)); p++) {
             if (strcmp(phi->name, "identity") == 0) continue; /* den may be near 0 */
             if (strcmp(phi->name, "poly2") == 0 && all_sizes[n].D > 40) continue;
@@ -209,9 +262,13 @@ Test(fast_forms, NaN_and_infinity_reach_the_rows_that_see_them)
     ((float *)tarn_tensor_data(in.k))[80 * 8] = NAN;
     options.causal = true;
     tarn_tensor *out = output_of(&in, SIM, "fast");
+    tarn_grads g = sim_grads_of(&in, "fast");
     for (size_t i = 0; i < 100; i++)
         for (size_t m = 0; m < 40; m++)
             cr_assert_eq(isnan(flat(out, i * 40 + m)), i >= 80 || (i >= 70 && m == 3));
+    for (size_t i = 0; i < 70 * 8; i++) cr_assert(isfinite(flat(g.dq, i)));
+    cr_assert(isnan(flat(g.dq, 70 * 8)));
+    tarn_grads_free(&g);
     tarn_tensor_free(out);
     free_inputs(&in);
 }
@@ -279,8 +336,8 @@ Test(fast_forms, are_the_same_bits_on_any_number_of_threads)
 Test(fast_forms, work_in_memory_that_does_not_grow_with_N)
 {
     const struct tarn_operations *ops = tarn_fast_operations(TARN_FLOAT32);
-    const struct tarn_form *forms[] = {ops->sim, ops->assoc};
-    for (int i = 0; i < 2; i++) {
+    const struct tarn_form *forms[] = {ops->sim, ops->assoc, ops->sim_grad};
+    for (int i = 0; i < 3; i++) {
         const struct tarn_attn few = {
             .N = 100, .N_q = 100, .C = 64, .M = 64, .parts = 1};
         struct tarn_attn many = few;

@@ -6,6 +6,7 @@
 #include "stages/stages.h"
 
 extern const struct tarn_form FAST(tarn_fast_sim);
+extern const struct tarn_form FAST(tarn_fast_sim_grad);
 extern const struct tarn_form FAST(tarn_fast_assoc);
 extern const struct tarn_form FAST(tarn_fast_assoc_grad);
 extern const struct tarn_form FAST(tarn_fast_prefix);

@@ -150,4 +150,52 @@ INLINE ivec sees(ivec last, size_t t)
     return last >= ((ivec){0} + (whole)t);
 }
 
+/* ---- Products with the scores of a block ---------------------------------------------- */
+
+/* One group of columns: what `s` is multiplied by, and what the product is added to. */
+struct group {
+    size_t columns;
+    const real *s, *x;
+    ptrdiff_t x_stride;
+    real *out;
+    ptrdiff_t out_stride;
+};
+
+/* out_i += sum_j s_ij x_j, for some queries from the i-th and some keys from the j-th on. */
+static __attribute__((noinline)) void weigh(struct group g, size_t i, size_t queries,
+                                            size_t j, size_t keys)
+{
+    product(ADD, queries, g.columns, keys,
+            (struct product){g.s + j * QUERIES + i, 1, QUERIES,
+                             g.x + (ptrdiff_t)j * g.x_stride, g.x_stride,
+                             g.out + (ptrdiff_t)i * g.out_stride, g.out_stride},
+            NULL);
+}
+
+/* The same for ROWS queries which do not all see every key. A key that is not seen is left
+ * out, not multiplied by 0: its value may be NaN. */
+static void weigh_visible(const struct scores *b, struct group g, size_t i)
+{
+    const size_t all = keys_in_block(b, i);
+    weigh(g, i, ROWS, 0, all);
+    for (size_t t = i + 1; t < i + ROWS && t < b->n; t++)
+        weigh(g, t, 1, all, keys_in_block(b, t) - all);
+}
+
+/* out_i += sum_j s_ij x_j over the block; x [N, M], out [group][QUERIES][WIDTH]. */
+static void weigh_rows(const struct scores *b, const real *s, const real *x, size_t M,
+                       real *out)
+{
+    const size_t queries = (b->n + ROWS - 1) / ROWS * ROWS;
+    real copy[KEYS * WIDTH];
+    for (size_t m = 0; m < M; m += WIDTH) {
+        struct group g = {M - m, s, NULL, (ptrdiff_t)M, out + m * QUERIES, WIDTH};
+        g.x = group_of(x + b->key * M + m, &g.x_stride, b->keys, M - m, copy);
+        if (all_visible(b))
+            weigh(g, 0, queries, 0, b->keys);
+        else
+            for (size_t i = 0; i < queries; i += ROWS) weigh_visible(b, g, i);
+    }
+}
+
 #endif

@@ -3,7 +3,7 @@
 
 const struct tarn_operations FAST(tarn_fast) = {
     .sim = &FAST(tarn_fast_sim),
-    .sim_grad = &TYPED(tarn_sim_grad),
+    .sim_grad = &FAST(tarn_fast_sim_grad),
     .assoc = &FAST(tarn_fast_assoc),
     .assoc_grad = &FAST(tarn_fast_assoc_grad),
     .prefix = {[TARN_CHUNKED] = &FAST(tarn_fast_prefix),
