@@ -79,77 +79,78 @@ static void reaches(double percent, tarn_dtype dtype, const char *name,
 
 /* ---- shares of the peak ------------------------------------------------------------ */
 
-/* The issue asks of AVX-512 in two halves for 45, 62, 73 and 82 percent. */
+/* Of AVX-512 in two halves 45, 62, 73 and 82 percent are asked for; the other tests say in the
+ * same way what is. */
 Test(speed, causal_forward_16)
 {
     use("x86-64-v4");
-    reaches(17, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 16);
+    reaches(20, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 16);
 }
 
 Test(speed, causal_forward_32)
 {
     use("x86-64-v4");
-    reaches(23, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 32);
+    reaches(27, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 32);
 }
 
 Test(speed, causal_forward_64)
 {
     use("x86-64-v4");
-    reaches(27, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 64);
+    reaches(29, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 64);
 }
 
 Test(speed, causal_forward_128)
 {
     use("x86-64-v4");
-    reaches(41, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 128);
+    reaches(42, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 128);
 }
 
 /* 65. */
 Test(speed, causal_forward_in_float64)
 {
     use("x86-64-v4");
-    reaches(27, TARN_FLOAT64, "prefix", TARN_ACCURATE, 2, 4096, 64);
+    reaches(31, TARN_FLOAT64, "prefix", TARN_ACCURATE, 2, 4096, 64);
 }
 
 /* 74. */
 Test(speed, causal_forward_fast_on_avx2)
 {
     use("x86-64-v3");
-    reaches(45, TARN_FLOAT32, "prefix", TARN_FAST, 2, 4096, 64);
+    reaches(48, TARN_FLOAT32, "prefix", TARN_FAST, 2, 4096, 64);
 }
 
-/* 60 and 70: not tuned yet. */
+/* 60 and 70. */
 Test(speed, causal_backward_64)
 {
     use("x86-64-v4");
-    reaches(1.7, TARN_FLOAT32, "prefix_grad", TARN_ACCURATE, 1, 2048, 64);
+    reaches(24, TARN_FLOAT32, "prefix_grad", TARN_ACCURATE, 1, 2048, 64);
 }
 
 Test(speed, causal_backward_128)
 {
     use("x86-64-v4");
-    reaches(1.8, TARN_FLOAT32, "prefix_grad", TARN_ACCURATE, 1, 2048, 128);
+    reaches(34, TARN_FLOAT32, "prefix_grad", TARN_ACCURATE, 1, 2048, 128);
 }
 
-/* 75: not tuned yet. */
+/* 75. */
 Test(speed, non_causal_forward)
 {
     use("x86-64-v4");
-    reaches(3, TARN_FLOAT32, "assoc", TARN_ACCURATE, 1, 4096, 64);
+    reaches(44, TARN_FLOAT32, "assoc", TARN_ACCURATE, 1, 4096, 64);
 }
 
-/* 65: not tuned yet. */
+/* 65. */
 Test(speed, softmax_causal)
 {
     use("x86-64-v4");
-    reaches(3.3, TARN_FLOAT32, "sim_softmax_causal", TARN_ACCURATE, 1, 2048, 64);
+    reaches(64, TARN_FLOAT32, "sim_softmax_causal", TARN_ACCURATE, 1, 2048, 64);
 }
 
-/* A step of 260 ns a head at D = M = 64 would be 27 % of a peak of 235 GFLOP/s. */
+/* 260 ns a head would be 63 GFLOP/s, 54 percent of a peak of 117. */
 Test(speed, one_step)
 {
     use("x86-64-v4");
-    reaches(0.8, TARN_FLOAT32, "rnn_step", TARN_ACCURATE, 8, 1, 64);
+    reaches(15, TARN_FLOAT32, "rnn_step", TARN_ACCURATE, 8, 1, 64);
 }
 
 /* ---- no cliffs --------------------------------------------------------------------- */
@@ -185,7 +186,7 @@ Test(speed, widths_from_16_to_512_cost_about_the_same_for_each_multiply_add)
         most = fmax(most, seconds);
     }
     tarn_context_free(ctx);
-    /* The issue asks for 4, of processors with half this peak. */
+    /* To be 4 at the end, on processors with half this peak. */
     cr_assert_leq(most / least, 14, "a factor of %.2f", most / least);
 }
 
