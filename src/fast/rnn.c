@@ -52,29 +52,35 @@ INLINE void step_columns(const int V, const struct token *t, size_t j)
 }
 //< region fast_rnn_step
 
-/* The columns from j on, fewer than a vector. Where the matrix goes on behind them, a whole
- * vector is read, and what belongs to the next row is written back as it was. */
+/* One row of the last columns; `inside` the matrix a whole vector is read, and what belongs
+ * to the next row is written back as it was. A constant, not a branch: compilers make one
+ * instruction of a product and a sum only where they stand together. */
+INLINE vec step_row(const bool inside, const struct token *t, size_t r, size_t j,
+                    vec value, vec sum)
+{
+    const size_t at = r * t->M + j, left = t->M - j;
+    real lanes[LANES];
+    for (size_t i = 0; i < LANES; i++) lanes[i] = i < left;
+    const ivec ours = load(lanes) != splat(0);
+    const vec s = inside ? load(t->S + at) : load_some(t->S + at, left);
+    const vec d = inside ? load(t->part + at) : load_some(t->part + at, left);
+    const vec grown = d + splat(t->k[r]) * value;
+    if (inside)
+        store(t->part + at, choose(ours, grown, d));
+    else
+        store_some(t->part + at, grown, left);
+    return sum + splat(t->q[r]) * (s + grown);
+}
+
+/* The columns from j on, fewer than a vector. */
 INLINE void step_last_columns(const struct token *t, size_t j)
 {
     const size_t left = t->M - j, end = t->C * t->M;
     const vec value = load_some(t->v + j, left);
-    real lanes[LANES];
-    for (size_t i = 0; i < LANES; i++) lanes[i] = i < left;
-    const ivec ours = load(lanes) != splat(0);
     vec sum = splat(0);
-    for (size_t r = 0; r < t->C; r++) {
-        const size_t at = r * t->M + j;
-        const vec k_r = splat(t->k[r]), q_r = splat(t->q[r]);
-        const bool inside = at + LANES <= end;
-        const vec s = inside ? load(t->S + at) : load_some(t->S + at, left);
-        vec d = inside ? load(t->part + at) : load_some(t->part + at, left);
-        d = choose(ours, d + k_r * value, d);
-        sum += q_r * (s + d);
-        if (inside)
-            store(t->part + at, d);
-        else
-            store_some(t->part + at, d, left);
-    }
+    size_t r = 0;
+    for (; r * t->M + j + LANES <= end; r++) sum = step_row(true, t, r, j, value, sum);
+    for (; r < t->C; r++) sum = step_row(false, t, r, j, value, sum);
     store_some(t->out + j, sum * splat(t->scale), left);
 }
 
