@@ -64,6 +64,7 @@ struct lanes {
     struct tarn_call *call;
     tarn_status (*form)(struct tarn_attn *);
     bool guarded;        /* an overflow is to be found */
+    bool looks;          /* by the form itself */
     bool whole;          /* one step, on this thread */
     atomic_bool sound;   /* all heads left their state finite */
     size_t lanes, parts; /* threads; parts of each head */
@@ -148,18 +149,19 @@ static bool leaves_sound(const struct tarn_call *call, const struct tarn_attn *a
            finite_inputs(call, a, h);
 }
 
-/* Runs the form on head h, or a part of it; whole heads are looked through at once. A step
- * does not look through a state again that the step before has left sound. */
+/* Runs the form on head h, or a part of it, and looks for an overflow if that can be done
+ * right away: by the form itself, or in a whole head. A step does not look through a state
+ * again that the step before has left sound. */
 static tarn_status run_head(const struct lanes *job, struct tarn_attn *a, size_t h)
 {
     const struct tarn_call *call = job->call;
     struct tarn_sums *state = a->state;
-    const bool guarded =
-        job->guarded && job->parts == 1 && (state->sound || finite_state(call, state));
+    const bool guarded = job->guarded && (job->looks || job->parts == 1) &&
+                         (state->sound || finite_state(call, state));
     tarn_status status = job->form(a);
     state->sound = false;
     if (status || !guarded) return status;
-    if (!finite_outputs(call, a))
+    if (job->looks ? a->suspect : !finite_outputs(call, a))
         return finite_inputs(call, a, h) ? TARN_ERANGE : TARN_OK;
     state->sound = job->whole && leaves_sound(call, a, h);
     return TARN_OK;
@@ -304,7 +306,8 @@ static tarn_status run_lanes(struct lanes *job, bool whole)
 {
     struct tarn_call *call = job->call;
     if (whole) return run_lane(job, 0);
-    const bool sound = job->guarded && job->parts > 1 && finite_states(call);
+    const bool sound =
+        job->guarded && !job->looks && job->parts > 1 && finite_states(call);
     tarn_status status =
         tarn_parallel(call->ctx, call->function, job->lanes, run_lane, job);
     if (status || !sound || !call->first.out) return status;
@@ -319,6 +322,7 @@ tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
     struct lanes job = {.call = call,
                         .form = naive ? form->naive : form->accurate,
                         .guarded = !naive && !call->first.pair,
+                        .looks = form->looks,
                         .work = form->work(&call->first),
                         .whole = whole,
                         .sound = whole,

@@ -17,6 +17,7 @@ struct features {
     size_t C, padded;
     real *q, *k;       /* [BLOCK, padded] */
     real *z, *z_part;  /* [padded] running sums of k */
+    real *z_before;    /* z_part at the beginning of the block */
     real scale[BLOCK]; /* what the kernel multiplies row t by: 1 / den_t, or 1 */
     real den[BLOCK];   /* den_t where the row is to be divided later, else 0 */
     bool any_rare;     /* some den_t is not 0 */
@@ -24,7 +25,7 @@ struct features {
 
 static size_t features_size(size_t C)
 {
-    return (2 * BLOCK + 2) * whole_vectors(C);
+    return (2 * BLOCK + 3) * whole_vectors(C);
 }
 
 /* Lays the block out in scratch memory and takes z over from the state, if there is one. */
@@ -35,6 +36,7 @@ static struct features features_in(real *work, const struct tarn_attn *a)
     f.k = f.q + BLOCK * padded;
     f.z = f.k + BLOCK * padded;
     f.z_part = f.z + padded;
+    f.z_before = f.z_part + padded;
     memset(f.z, 0, 2 * padded * sizeof(real));
     if (!a->state->z) return f;
     memcpy(f.z, a->state->z, a->C * sizeof(real));
@@ -47,20 +49,16 @@ static struct features features_in(real *work, const struct tarn_attn *a)
 static const real least_den = IS_FLOAT ? (real)1e-20 : (real)1e-150;
 static const real most_den = IS_FLOAT ? (real)1e30 : (real)1e290;
 
-/* phi(q_t) . z over both levels. */
-INLINE real row_den(const struct features *f, const real *q_t)
+INLINE real eps_at(const struct tarn_attn *a, size_t i)
 {
-    vec sum = splat(0);
-    for (size_t c = 0; c < f->padded; c += LANES)
-        sum += load(q_t + c) * (load(f->z + c) + load(f->z_part + c));
-    return sum_of(sum);
+    return a->eps_row ? ((const real *)a->eps_row)[i] : (real)a->eps;
 }
 
 /* Row i of the block again, under its scale; gives its eps. */
 static real rescale_row(struct features *f, const struct tarn_attn *a, size_t i,
                         real *q_t)
 {
-    real pivot, eps_row = a->eps_row ? ((const real *)a->eps_row)[i] : (real)a->eps;
+    real pivot, eps_row = eps_at(a, i);
     if (a->phi != TARN_PHI_NONE)
         TYPED(tarn_phi_rows)
             .apply_scaled(a->phi, 1, f->C, (const real *)a->q + i * f->C, a->eps, q_t,
@@ -68,19 +66,69 @@ static real rescale_row(struct features *f, const struct tarn_attn *a, size_t i,
     return eps_row;
 }
 
-/* Sets how row t of the block, token i, is divided. */
-INLINE void set_den(struct features *f, const struct tarn_attn *a, size_t t, size_t i)
+enum { DENS = 4 }; /* denominators at a time */
+
+/* phi(q_t) . z_t of T tokens from row t on; with `running`, z grows by each of them first. */
+INLINE void some_dens(const int T, struct features *f, size_t t, bool running)
 {
-    real *q_t = f->q + t * f->padded;
-    real den =
-        row_den(f, q_t) + (a->eps_row ? ((const real *)a->eps_row)[i] : (real)a->eps);
-    f->den[t] = 0;
-    f->scale[t] = 1 / den;
-    if (__builtin_expect(den > least_den && den < most_den, 1)) return;
-    const real eps = rescale_row(f, a, i, q_t);
-    f->den[t] = row_den(f, q_t) + eps;
-    f->scale[t] = f->den[t] == 0 ? 0 : 1;
+    vec sums[DENS];
+    const real *q = f->q + t * f->padded, *k = f->k + t * f->padded;
+    UNROLL
+    for (int i = 0; i < T; i++) sums[i] = splat(0);
+    for (size_t c = 0; c < f->padded; c += LANES) {
+        const vec z = load(f->z + c);
+        vec part = load(f->z_part + c);
+        UNROLL
+        for (int i = 0; i < T; i++) {
+            const size_t at = (size_t)i * f->padded + c;
+            if (running) part += load(k + at);
+            sums[i] += load(q + at) * (z + part);
+        }
+        if (running) store(f->z_part + c, part);
+    }
+    sums_of(T, sums, f->den + t);
+}
+
+/* Denominators of n tokens from token i on, and their inverses; false if some is so small or
+ * so large that something may have been lost. */
+static bool usual_dens(struct features *f, const struct tarn_attn *a, size_t i,
+                       size_t n, bool running)
+{
+    ivec rare = {0};
+    for (size_t t = 0; t < n; t += t + DENS <= n ? DENS : 1)
+        if (t + DENS <= n)
+            some_dens(DENS, f, t, running);
+        else
+            some_dens(1, f, t, running);
+    for (size_t t = 0; t < n; t += LANES) {
+        const size_t some = n - t < LANES ? n - t : LANES;
+        const vec eps = a->eps_row ? load_some((const real *)a->eps_row + i + t, some)
+                                   : splat((real)a->eps);
+        const vec den = load_some(f->den + t, some) + eps;
+        const ivec fits = (den > splat(least_den)) & (den < splat(most_den));
+        store(f->scale + t, splat(1) / den);
+        store(f->den + t, splat(0));
+        rare |= ~fits & first_lanes(some);
+    }
+    return !any_of(rare);
+}
+
+/* The same, token by token, looking at each row. */
+static void rare_dens(struct features *f, const struct tarn_attn *a, size_t i, size_t n,
+                      bool running)
+{
     f->any_rare = true;
+    for (size_t t = 0; t < n; t++) {
+        some_dens(1, f, t, running);
+        const real den = f->den[t] + eps_at(a, i + t);
+        f->den[t] = 0;
+        f->scale[t] = 1 / den;
+        if (den > least_den && den < most_den) continue;
+        const real eps = rescale_row(f, a, i + t, f->q + t * f->padded);
+        some_dens(1, f, t, false);
+        f->den[t] += eps;
+        f->scale[t] = f->den[t] == 0 ? 0 : 1;
+    }
 }
 
 static int map_of(const struct tarn_attn *a)
@@ -103,12 +151,10 @@ static void features_make(struct features *f, const struct tarn_attn *a, size_t 
     feature_rows(map_of(a), n, f->C, (const real *)a->q + i * f->C, f->q);
     if (running) features_of_keys(f, a, i, n);
     f->any_rare = false;
-    for (size_t t = 0; t < n; t++) {
-        const real *k_t = f->k + t * f->padded;
-        for (size_t c = 0; running && c < f->padded; c += LANES)
-            store(f->z_part + c, load(f->z_part + c) + load(k_t + c));
-        set_den(f, a, t, i + t);
-    }
+    memcpy(f->z_before, f->z_part, f->padded * sizeof(real));
+    if (usual_dens(f, a, i, n, running)) return;
+    memcpy(f->z_part, f->z_before, f->padded * sizeof(real));
+    rare_dens(f, a, i, n, running);
 }
 
 /* Divides the rows that the kernel has only summed up; a den of 0 makes 0, by definition. */

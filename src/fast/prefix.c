@@ -19,10 +19,10 @@ struct causal {
 };
 
 /* The columns of a part: whole groups, as many as the others have. */
-static void share_columns(struct causal *c, bool levels)
+static void share_columns(struct causal *c)
 {
     const struct tarn_attn *a = c->a;
-    const size_t width = group_width(levels), groups = (a->M + width - 1) / width;
+    const size_t width = VECTORS * LANES, groups = (a->M + width - 1) / width;
     const size_t each = (groups + a->parts - 1) / a->parts * width;
     c->first = each * a->part < a->M ? each * a->part : a->M;
     c->columns = a->M - c->first < each ? a->M - c->first : each;
@@ -46,13 +46,13 @@ static struct causal open_causal(struct tarn_attn *a, bool levels)
     real *work = a->work;
     c.f = features_in(work, a);
     work += features_size(a->C);
-    share_columns(&c, levels);
+    share_columns(&c);
     c.S = (struct packed){.R = a->C, .columns = c.columns, .S = work};
     if (!levels) join_levels(&c);
-    pack(&c.S, (const real *)a->state->S + c.first, a->M, c.S.S, levels);
+    pack(&c.S, (const real *)a->state->S + c.first, a->M, c.S.S);
     if (!levels) return c;
-    c.S.part = work + a->C * padded_columns(c.columns, true);
-    pack(&c.S, (const real *)a->state->S_part + c.first, a->M, c.S.part, true);
+    c.S.part = work + a->C * whole_vectors(c.columns);
+    pack(&c.S, (const real *)a->state->S_part + c.first, a->M, c.S.part);
     return c;
 }
 
@@ -60,9 +60,8 @@ static struct causal open_causal(struct tarn_attn *a, bool levels)
 static void close_causal(struct causal *c, bool levels)
 {
     const struct tarn_attn *a = c->a;
-    unpack(&c->S, c->S.S, (real *)a->state->S + c->first, a->M, levels);
-    if (levels)
-        unpack(&c->S, c->S.part, (real *)a->state->S_part + c->first, a->M, true);
+    unpack(&c->S, c->S.S, (real *)a->state->S + c->first, a->M);
+    if (levels) unpack(&c->S, c->S.part, (real *)a->state->S_part + c->first, a->M);
     if (!levels) carry(c->f.padded, c->f.z_part, c->f.z);
     memcpy(a->state->z, c->f.z, a->C * sizeof(real));
     memcpy(a->state->z_part, c->f.z_part, a->C * sizeof(real));
@@ -88,7 +87,7 @@ static size_t block_length(const struct causal *c, size_t i)
 //> region fast_prefix
 static void causal_block(struct causal *c, size_t i, size_t n)
 {
-    const struct tarn_attn *a = c->a;
+    struct tarn_attn *a = c->a;
     const ptrdiff_t M = (ptrdiff_t)a->M, C = (ptrdiff_t)c->f.padded;
     const real *v = (const real *)a->v + i * a->M + c->first;
     real *out = (real *)a->out + i * a->M + c->first;
@@ -96,6 +95,7 @@ static void causal_block(struct causal *c, size_t i, size_t n)
     recur(&c->S, n, (struct rows){c->f.q, C}, (struct rows){c->f.k, C},
           (struct rows){v, M}, out, M, c->f.scale);
     features_divide(&c->f, n, c->columns, out, a->M);
+    if (!finite_rows(n, c->columns, out, M)) a->suspect = true;
     c->count += n;
 }
 
@@ -131,7 +131,7 @@ static size_t causal_work(const struct tarn_attn *a)
 
 static size_t causal_parts(const struct tarn_attn *a)
 {
-    const size_t width = group_width(true);
+    const size_t width = VECTORS * LANES;
     return (a->M + width - 1) / width;
 }
 
@@ -140,4 +140,5 @@ const struct tarn_form FAST(tarn_fast_prefix) = {.naive = causal_plain,
                                                  .work = causal_work,
                                                  .flops = tarn_causal_flops,
                                                  .parts = causal_parts,
-                                                 .fused = true};
+                                                 .fused = true,
+                                                 .looks = true};

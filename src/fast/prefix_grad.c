@@ -47,7 +47,7 @@ static size_t prefix_grad_work(const struct tarn_attn *a)
 static struct packed packed_in(real *work, size_t R, size_t columns, bool levels)
 {
     struct packed p = {.R = R, .columns = columns, .S = work};
-    if (levels) p.part = work + R * padded_columns(columns, true);
+    if (levels) p.part = work + R * whole_vectors(columns);
     return p;
 }
 
@@ -72,12 +72,12 @@ static void clear(const struct packed *p, bool levels)
 }
 
 /* Adds from [C, R] to one level of p, which has it the other way round. */
-static void add_transposed(const struct packed *p, size_t C, const real *from, real *to,
-                           bool levels)
+static void add_transposed(const struct packed *p, size_t C, const real *from, real *to)
 {
-    const size_t width = group_width(levels);
     for (size_t c = 0; c < C; c++) {
-        real *column = to + p->R * (c / width * width) + c % width;
+        const size_t j = c / (VECTORS * LANES) * (VECTORS * LANES);
+        const size_t width = group_width(p->columns - j);
+        real *column = to + p->R * j + (c - j);
         for (size_t r = 0; r < p->R; r++) column[r * width] += from[c * p->R + r];
     }
 }
@@ -88,8 +88,8 @@ static void start_forward(struct grad *g)
     const struct tarn_sums *s = g->a->state;
     const struct packed *p = &g->across;
     clear(p, g->levels);
-    add_transposed(p, g->a->C, s->S, p->S, g->levels);
-    add_transposed(p, g->a->C, s->S_part, g->levels ? p->part : p->S, g->levels);
+    add_transposed(p, g->a->C, s->S, p->S);
+    add_transposed(p, g->a->C, s->S_part, g->levels ? p->part : p->S);
     g->count = s->count;
 }
 
@@ -101,8 +101,8 @@ static void start_backward(struct grad *g)
     clear(&g->R, g->levels);
     memset(g->f.z, 0, 2 * g->f.padded * sizeof(real));
     g->count = 0;
-    if (a->dS) add_transposed(&g->across, a->C, a->dS, g->across.S, g->levels);
-    if (a->dS) pack(&g->R, a->dS, a->M, g->R.S, g->levels);
+    if (a->dS) add_transposed(&g->across, a->C, a->dS, g->across.S);
+    if (a->dS) pack(&g->R, a->dS, a->M, g->R.S);
     if (a->dz) memcpy(g->f.z, a->dz, a->C * sizeof(real));
 }
 
@@ -113,7 +113,7 @@ static void write_state_grad(struct grad *g)
     if (!a->dS0) return;
     carry(g->f.padded, g->f.z_part, g->f.z);
     if (g->levels) carry_packed(&g->R);
-    unpack(&g->R, g->R.S, a->dS0, a->M, g->levels);
+    unpack(&g->R, g->R.S, a->dS0, a->M);
     memcpy(a->dz0, g->f.z, a->C * sizeof(real));
 }
 

@@ -18,14 +18,9 @@
 
 #include "fast/blocks.h"
 
-/* Tokens and vectors of a tile, for plain sums and for two levels: as many as the registers
- * hold, values and outputs of each, a row of S and two factors. */
-enum {
-    PLAIN_TOKENS = MANY ? 4 : 2,
-    PLAIN_VECTORS = 2,
-    LEVEL_TOKENS = MANY ? 4 : 2,
-    LEVEL_VECTORS = MANY ? 1 : 2
-};
+/* Tokens and vectors of a tile: as many as the registers hold, values and outputs of each, a
+ * row of S (and of its partial sums), and two factors. */
+enum { TOKENS = MANY ? 4 : 2, VECTORS = 2 };
 
 /* Rows of a matrix, `stride` elements apart, which may be backwards. */
 struct rows {
@@ -39,39 +34,41 @@ struct packed {
     real *S, *part;
 };
 
-INLINE size_t group_width(bool levels)
+/* Columns of the group that begins where so many are left: the last may be one vector. */
+INLINE size_t group_width(size_t left)
 {
-    return (size_t)(levels ? LEVEL_VECTORS : PLAIN_VECTORS) * LANES;
-}
-
-static inline size_t padded_columns(size_t columns, bool levels)
-{
-    const size_t width = group_width(levels);
-    return (columns + width - 1) / width * width;
+    return (left > LANES ? VECTORS : 1) * LANES;
 }
 
 /* Elements that S takes, both levels. */
 static inline size_t packed_size(size_t R, size_t columns, bool levels)
 {
-    return (levels ? 2 : 1) * R * padded_columns(columns, levels);
+    return (levels ? 2 : 1) * R * whole_vectors(columns);
 }
 
 /* ---- One tile --------------------------------------------------------------------------- */
 
-/* T tokens against V vectors of columns, all rows of S; out_t is multiplied by scale[t]. */
+/* T tokens against V vectors of columns, all rows of S; out_t is multiplied by scale[t]. What
+ * the next block will need is asked for: the hint is as good as any beyond the end. */
 INLINE void tile(const int T, const int V, const bool levels, size_t R, struct rows q,
                  struct rows k, struct rows v, real *out, ptrdiff_t out_stride, real *S,
                  real *part, const real *scale)
 {
-    vec values[PLAIN_TOKENS][PLAIN_VECTORS], sums[PLAIN_TOKENS][PLAIN_VECTORS];
+    vec values[TOKENS][VECTORS], sums[TOKENS][VECTORS];
     UNROLL
-    for (int t = 0; t < T; t++) UNROLL
-    for (int c = 0; c < V; c++) {
-        values[t][c] = load(v.at + t * v.stride + c * LANES);
-        sums[t][c] = splat(0);
+    for (int t = 0; t < T; t++) {
+        UNROLL
+        for (int c = 0; c < V; c++) {
+            const real *v_tc = v.at + t * v.stride + c * LANES;
+            real *out_tc = out + t * out_stride + c * LANES;
+            values[t][c] = load(v_tc);
+            sums[t][c] = splat(0);
+            __builtin_prefetch(v_tc + BLOCK * v.stride, 0, 3);
+            __builtin_prefetch(out_tc + BLOCK * out_stride, 1, 3);
+        }
     }
     for (size_t r = 0; r < R; r++) {
-        vec s[PLAIN_VECTORS], d[PLAIN_VECTORS];
+        vec s[VECTORS], d[VECTORS];
         UNROLL
         for (int c = 0; c < V; c++) {
             s[c] = load(S + c * LANES);
@@ -99,20 +96,20 @@ INLINE void tile(const int T, const int V, const bool levels, size_t R, struct r
         if (levels) part += V * LANES;
     }
     UNROLL
-    for (int t = 0; t < T; t++) UNROLL
-    for (int c = 0; c < V; c++)
-        store(out + t * out_stride + c * LANES, sums[t][c] * splat(scale[t]));
+    for (int t = 0; t < T; t++) {
+        UNROLL
+        for (int c = 0; c < V; c++)
+            store(out + t * out_stride + c * LANES, sums[t][c] * splat(scale[t]));
+    }
 }
 
 /* n tokens against one group of columns. */
-INLINE void tiles(const bool levels, size_t n, size_t R, struct rows q, struct rows k,
-                  struct rows v, real *out, ptrdiff_t out_stride, real *S, real *part,
-                  const real *scale)
+INLINE void tiles(const int V, const bool levels, size_t n, size_t R, struct rows q,
+                  struct rows k, struct rows v, real *out, ptrdiff_t out_stride,
+                  real *S, real *part, const real *scale)
 {
-    enum { T = PLAIN_TOKENS };
-    const int V = levels ? LEVEL_VECTORS : PLAIN_VECTORS;
-    size_t t = 0;
-    for (; t < n; t += t + T <= n ? T : 1) {
+    enum { T = TOKENS };
+    for (size_t t = 0; t < n; t += t + T <= n ? T : 1) {
         const ptrdiff_t i = (ptrdiff_t)t;
         const struct rows q_t = {q.at + i * q.stride, q.stride};
         const struct rows k_t = {k.at + i * k.stride, k.stride};
@@ -125,88 +122,106 @@ INLINE void tiles(const bool levels, size_t n, size_t R, struct rows q, struct r
     }
 }
 
-static __attribute__((noinline)) void plain_tiles(size_t n, size_t R, struct rows q,
-                                                  struct rows k, struct rows v,
-                                                  real *out, ptrdiff_t out_stride,
-                                                  real *S, const real *scale)
+/* The four kernels there are: one or two vectors, plain sums or two levels. */
+static __attribute__((noinline)) void group(const struct packed *p, size_t width,
+                                            size_t j, size_t n, struct rows q,
+                                            struct rows k, struct rows v, real *out,
+                                            ptrdiff_t out_stride, const real *scale)
 {
-    tiles(false, n, R, q, k, v, out, out_stride, S, NULL, scale);
-}
-
-static __attribute__((noinline)) void
-level_tiles(size_t n, size_t R, struct rows q, struct rows k, struct rows v, real *out,
-            ptrdiff_t out_stride, real *S, real *part, const real *scale)
-{
-    tiles(true, n, R, q, k, v, out, out_stride, S, part, scale);
+    const size_t R = p->R;
+    real *S = p->S + R * j, *part = p->part ? p->part + R * j : NULL;
+    if (part && width > LANES)
+        tiles(VECTORS, true, n, R, q, k, v, out, out_stride, S, part, scale);
+    else if (part)
+        tiles(1, true, n, R, q, k, v, out, out_stride, S, part, scale);
+    else if (width > LANES)
+        tiles(VECTORS, false, n, R, q, k, v, out, out_stride, S, NULL, scale);
+    else
+        tiles(1, false, n, R, q, k, v, out, out_stride, S, NULL, scale);
 }
 
 /* ---- A block of tokens ------------------------------------------------------------------ */
 
-/* n tokens, at most BLOCK, against all columns. The last group may be wider than what is left
- * of the values: it works on copies. */
+/* Some columns of n rows, into rows of their own or back. */
+static void copy_columns(size_t n, size_t columns, const real *from,
+                         ptrdiff_t from_stride, real *to, ptrdiff_t to_stride)
+{
+    for (size_t t = 0; t < n; t++)
+        memcpy(to + (ptrdiff_t)t * to_stride, from + (ptrdiff_t)t * from_stride,
+               columns * sizeof(real));
+}
+
+/* The last columns do not fill their group: it works on copies, padded with zeros. */
+static void partial_group(const struct packed *p, size_t width, size_t j, size_t n,
+                          struct rows q, struct rows k, struct rows v, real *out,
+                          ptrdiff_t out_stride, const real *scale)
+{
+    real v_copy[BLOCK * VECTORS * LANES] = {0}, out_copy[BLOCK * VECTORS * LANES];
+    const ptrdiff_t stride = (ptrdiff_t)width;
+    copy_columns(n, p->columns - j, v.at, v.stride, v_copy, stride);
+    group(p, width, j, n, q, k, (struct rows){v_copy, stride}, out_copy, stride, scale);
+    copy_columns(n, p->columns - j, out_copy, stride, out, out_stride);
+}
+
+/* n tokens, at most BLOCK, against all columns. */
 static void recur(const struct packed *p, size_t n, struct rows q, struct rows k,
                   struct rows v, real *out, ptrdiff_t out_stride, const real *scale)
 {
-    const bool levels = p->part != NULL;
-    const size_t width = group_width(levels), R = p->R;
-    real v_copy[BLOCK * PLAIN_VECTORS * LANES], out_copy[BLOCK * PLAIN_VECTORS * LANES];
-    for (size_t j = 0; j < p->columns; j += width) {
-        const size_t left = p->columns - j < width ? p->columns - j : width;
-        struct rows v_j = {v.at + j, v.stride};
-        real *out_j = out + j, *S = p->S + R * j;
-        ptrdiff_t stride = out_stride;
-        if (left < width) {
-            memset(v_copy, 0, sizeof v_copy);
-            for (size_t t = 0; t < n; t++)
-                memcpy(v_copy + t * width, v_j.at + (ptrdiff_t)t * v.stride,
-                       left * sizeof(real));
-            v_j = (struct rows){v_copy, (ptrdiff_t)width};
-            out_j = out_copy;
-            stride = (ptrdiff_t)width;
-        }
-        if (levels)
-            level_tiles(n, R, q, k, v_j, out_j, stride, S, p->part + R * j, scale);
+    for (size_t j = 0, width; j < p->columns; j += width) {
+        const struct rows v_j = {v.at + j, v.stride};
+        width = group_width(p->columns - j);
+        if (p->columns - j >= width)
+            group(p, width, j, n, q, k, v_j, out + j, out_stride, scale);
         else
-            plain_tiles(n, R, q, k, v_j, out_j, stride, S, scale);
-        if (left < width)
-            for (size_t t = 0; t < n; t++)
-                memcpy(out + (ptrdiff_t)t * out_stride + j, out_copy + t * width,
-                       left * sizeof(real));
+            partial_group(p, width, j, n, q, k, v_j, out + j, out_stride, scale);
     }
+}
+
+/* True if all of n rows is finite: x - x is 0 then. */
+static inline bool finite_rows(size_t n, size_t columns, const real *x,
+                               ptrdiff_t stride)
+{
+    ivec finite = ~(ivec){0};
+    bool rest = true;
+    for (size_t t = 0; t < n; t++, x += stride) {
+        size_t c = 0;
+        for (; c + LANES <= columns; c += LANES) {
+            const vec x_c = load(x + c);
+            finite &= (x_c - x_c) == splat(0);
+        }
+        for (; c < columns; c++) rest = rest && x[c] - x[c] == 0;
+    }
+    return rest && !any_of(~finite);
 }
 
 /* ---- Levels ----------------------------------------------------------------------------- */
 
 static void carry_packed(const struct packed *p)
 {
-    carry(p->R * padded_columns(p->columns, true), p->part, p->S);
+    carry(p->R * whole_vectors(p->columns), p->part, p->S);
 }
 
 /* ---- In and out of the layout ------------------------------------------------------------ */
 
 /* Copies S [R, columns], whose rows are `stride` apart, into groups, or back out of them. */
-static void pack(const struct packed *p, const real *from, size_t stride, real *to,
-                 bool levels)
+static void pack(const struct packed *p, const real *from, size_t stride, real *to)
 {
-    const size_t width = group_width(levels);
-    memset(to, 0, p->R * padded_columns(p->columns, levels) * sizeof(real));
-    for (size_t j = 0; j < p->columns; j += width) {
+    memset(to, 0, p->R * whole_vectors(p->columns) * sizeof(real));
+    for (size_t j = 0, width; j < p->columns; j += width) {
+        width = group_width(p->columns - j);
         const size_t left = p->columns - j < width ? p->columns - j : width;
-        for (size_t r = 0; r < p->R; r++)
-            memcpy(to + p->R * j + r * width, from + r * stride + j,
-                   left * sizeof(real));
+        copy_columns(p->R, left, from + j, (ptrdiff_t)stride, to + p->R * j,
+                     (ptrdiff_t)width);
     }
 }
 
-static void unpack(const struct packed *p, const real *from, real *to, size_t stride,
-                   bool levels)
+static void unpack(const struct packed *p, const real *from, real *to, size_t stride)
 {
-    const size_t width = group_width(levels);
-    for (size_t j = 0; j < p->columns; j += width) {
+    for (size_t j = 0, width; j < p->columns; j += width) {
+        width = group_width(p->columns - j);
         const size_t left = p->columns - j < width ? p->columns - j : width;
-        for (size_t r = 0; r < p->R; r++)
-            memcpy(to + r * stride + j, from + p->R * j + r * width,
-                   left * sizeof(real));
+        copy_columns(p->R, left, from + p->R * j, (ptrdiff_t)width, to + j,
+                     (ptrdiff_t)stride);
     }
 }
 

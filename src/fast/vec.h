@@ -60,6 +60,15 @@ INLINE vec choose(ivec mask, vec yes, vec no)
     return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
 }
 
+/* All ones in the first n lanes. */
+INLINE ivec first_lanes(size_t n)
+{
+    ivec mask;
+    UNROLL
+    for (size_t i = 0; i < LANES; i++) mask[i] = i < n ? -1 : 0;
+    return mask;
+}
+
 /* The first n lanes from memory, zeros after them; and only those to memory. */
 INLINE vec load_some(const real *p, size_t n)
 {
@@ -75,22 +84,67 @@ INLINE void store_some(real *p, vec x, size_t n)
     memcpy(p, lanes, n * sizeof *p);
 }
 
-/* The sum of all lanes, by halves: in the same order whatever came before. What is left in
- * a quarter of the widest vector is in one register on every processor. */
-typedef real quad __attribute__((vector_size(16)));
-enum { QUAD = 16 / sizeof(real) };
+/* The sum of all lanes, by halves: in the same order whatever came before. */
+typedef real half_vec __attribute__((vector_size(TARN_VEC_BYTES / 2)));
+typedef real last_vec __attribute__((vector_size(16)));
+
+INLINE last_vec last_sums(vec x)
+{
+    union {
+        vec all;
+        half_vec half[2];
+        last_vec last[TARN_VEC_BYTES / 16];
+    } u = {x};
+    if (TARN_VEC_BYTES == 64) u.half[0] += u.half[1];
+    if (TARN_VEC_BYTES >= 32) u.last[0] += u.last[1];
+    return u.last[0];
+}
+
+enum { LAST = 16 / sizeof(real) };
 
 INLINE real sum_of(vec x)
 {
-    quad part[LANES / QUAD];
-    memcpy(part, &x, sizeof x);
+    const last_vec s = last_sums(x);
+    return LAST == 2 ? s[0] + s[1] : (s[0] + s[1]) + (s[2 % LAST] + s[3 % LAST]);
+}
+
+/* Every second lane of a, then of b, from lane `first` on. */
+INLINE last_vec every_second(size_t first, last_vec a, last_vec b)
+{
+    last_vec x;
     UNROLL
-    for (size_t half = LANES / QUAD / 2; half > 0; half /= 2) UNROLL
-    for (size_t i = 0; i < half; i++) part[i] += part[i + half];
-    real lanes[QUAD];
-    memcpy(lanes, part, sizeof lanes);
-    return QUAD == 4 ? (lanes[0] + lanes[QUAD - 2]) + (lanes[1] + lanes[QUAD - 1])
-                     : lanes[0] + lanes[1];
+    for (size_t i = 0; i < LAST / 2; i++) {
+        x[i] = a[2 * i + first];
+        x[LAST / 2 + i] = b[2 * i + first];
+    }
+    return x;
+}
+
+/* The sums of neighbouring lanes, those of a before those of b. */
+INLINE last_vec pair_sums(last_vec a, last_vec b)
+{
+    return every_second(0, a, b) + every_second(1, a, b);
+}
+
+/* sum_of each of n vectors, several at a time. */
+INLINE void sums_of(const int n, const vec *x, real *sums)
+{
+    if (LAST == 4 && n == 4) {
+        const last_vec s = pair_sums(pair_sums(last_sums(x[0]), last_sums(x[1])),
+                                     pair_sums(last_sums(x[2]), last_sums(x[3])));
+        memcpy(sums, &s, sizeof s);
+        return;
+    }
+    UNROLL
+    for (int i = 0; i < n; i++) sums[i] = sum_of(x[i]);
+}
+
+INLINE bool any_of(ivec mask)
+{
+    whole lanes[LANES], any = 0;
+    memcpy(lanes, &mask, sizeof lanes);
+    for (size_t i = 0; i < LANES; i++) any |= lanes[i];
+    return any != 0;
 }
 
 INLINE real largest_of(vec x)

@@ -13,6 +13,9 @@
 #include "repl/terminal.h"
 #include <errno.h>
 #include <locale.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -90,8 +93,20 @@ static int run_session(const struct tarn_invocation *inv)
     return exit_status;
 }
 
+/* Keeps memory that results come and go in: getting a page back from the system costs more
+ * than many a result. Larger blocks than these go back to it all the same. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    keep_memory();
+
     /* Take the locale's characters, but C's numbers: 0.5 must stay 0.5. */
     setlocale(LC_CTYPE, "");
     atexit(close_stdout);

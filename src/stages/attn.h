@@ -38,6 +38,7 @@ struct tarn_attn {
 
     int phi; /* the map that a fused form applies to q and k; TARN_PHI_NONE: features */
     size_t part, parts; /* the share of the head that is to be done, of how many */
+    bool suspect; /* set by forms that look: something that is not finite was written */
 
     tarn_similarity by; /* sim */
     double scale;       /* sim */
@@ -73,6 +74,8 @@ struct tarn_form {
     double (*flops)(const struct tarn_attn *a);
     size_t (*parts)(const struct tarn_attn *a);
     bool fused; /* it applies built-in maps itself, poly2 apart */
+    bool
+        looks; /* it looks at what it writes, while that is in the cache: see suspect */
 };
 
 /* Everything one backend does, for one element type. */
