@@ -5,7 +5,13 @@
              [--shipped=FOLDER] [--native=FOLDER]
 
 FOLDER has the package fast_transformers, as its own flags build it (--shipped) or with
--O3 -march=native (--native). What is not installed is left out, and said.
+-O3 -march=native (--native): unpack PyPI's pytorch-fast-transformers, where torch and its
+headers are installed (Debian: python3-torch, libtorch-dev, pybind11-dev), and run there
+
+    python3 setup.py build --build-lib FOLDER
+
+the second time with these flags added to base_args in setup.py. What is not installed is left
+out, and said.
 
 Inputs go to everybody as .npy files. Each program is started anew in each round, one after
 the other; what counts is the fastest run of all rounds, in CPU time of the one thread. The
