@@ -155,16 +155,6 @@ AS_IF([test -n "$$1"], [have_$2=yes], [have_$2=no])
 AM_CONDITIONAL([WITH_$1], [test $have_$2 = yes])
 TARN_NOTE([$have_$2], [$2], [$4], [$3], [$5])])
 
-dnl TARN_OPENMP: threads. Results are the same without, one processor does all the work.
-AC_DEFUN([TARN_OPENMP],
-[AC_OPENMP
-AS_CASE(["$enable_openmp:$ac_cv_prog_c_openmp"],
-  [no:*], [tarn_missing="$tarn_missing
-    OpenMP: left out by --disable-openmp, so one thread"],
-  [*:unsupported], [TARN_NOTE([no], [OpenMP], [], [libomp-dev (for clang; gcc brings its own)],
-    [one thread])],
-  [TARN_NOTE([yes], [OpenMP], [threads])])])
-
 dnl TARN_SUMMARY: what was found, what is missing, what to do next.
 AC_DEFUN([TARN_SUMMARY],
 [AS_IF([test "$have_lua" = yes], [tarn_next="make && ./tarn"], [tarn_next="make"])

@@ -21,9 +21,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Beyond this many threads the system, not tarn, would end the program. */
-enum { MAX_THREADS = 1024 };
-
 /* ---- Memory ---------------------------------------------------------------------- */
 
 struct block {
@@ -158,7 +155,7 @@ tarn_status tarn_context_new(tarn_context **ctx)
     atomic_init(&fresh->interrupted, false);
     atomic_init(&fresh->bytes, 0);
     int processors = tarn_processors();
-    fresh->threads = processors < MAX_THREADS ? processors : MAX_THREADS;
+    fresh->threads = processors < TARN_MAX_THREADS ? processors : TARN_MAX_THREADS;
     tarn_seed(fresh, 1);
     prepare_faults();
     *ctx = fresh;
@@ -167,15 +164,16 @@ tarn_status tarn_context_new(tarn_context **ctx)
 
 void tarn_context_free(tarn_context *ctx)
 {
+    if (ctx != NULL) tarn_pool_free(ctx);
     free(ctx);
 }
 
 tarn_status tarn_set_threads(tarn_context *ctx, int threads)
 {
-    if (threads < 1 || threads > MAX_THREADS)
+    if (threads < 1 || threads > TARN_MAX_THREADS)
         return tarn_fail(ctx, TARN_EINVAL,
                          "set_threads: threads is %d, expected 1 to %d", threads,
-                         MAX_THREADS);
+                         TARN_MAX_THREADS);
     ctx->threads = threads;
     return TARN_OK;
 }

@@ -21,6 +21,7 @@
 struct tarn_context {
     atomic_bool interrupted;
     int threads;
+    struct tarn_pool *pool; /* the other threads, once there are any: parallel.c */
     uint64_t seed;
     uint64_t drawn;          /* random blocks used of the session's stream */
     atomic_size_t bytes;     /* held by live tensors and states */

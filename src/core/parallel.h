@@ -5,8 +5,14 @@
 
 #include "context.h"
 
-/* How many threads the machine can run at once; 1 in a build without OpenMP. */
+/* Beyond this many threads the system, not tarn, would end the program. */
+enum { TARN_MAX_THREADS = 1024 };
+
+/* OMP_NUM_THREADS of the environment, else the processors that this process may use. */
 int tarn_processors(void);
+
+/* Ends the threads of a context. */
+void tarn_pool_free(tarn_context *ctx);
 
 /* Runs body(data, i) for i = 0..count-1, in any order, on ctx's threads, each of which
  * takes the next item when it is done with one. After a failure or an interrupt the

@@ -67,8 +67,6 @@ without pkg-config '^    pkg-config: not found, so no library' bin/pkg-config bi
     bin/*-pkg-config bin/*-pkgconf
 check "--without-readline is named in the summary" \
     summary 'readline: left out by --without-readline' --without-readline
-check "--disable-openmp is named in the summary" \
-    summary 'OpenMP: left out' --disable-openmp
 
 # refused FLAG: configure stops and names what it does not like.
 refused() { ! configured CFLAGS="-O2 $1" && grep -q "error: .*-ffast-math" work/err; }

@@ -25,20 +25,19 @@ documented() {
 }
 check "each function of tarn.h has shapes, math, cost, errors and aliasing above it" documented
 
-# Beside them compilers put names of their own: __asan_..., .gomp_... (a lock of
-# OpenMP's), mangle_path (gcov's).
+# Beside them compilers put names of their own: __asan_..., mangle_path (gcov.s).
 # same_names FILE: the sorted names in FILE are those that tarn.h declares.
 same_names() { declared >"$SCRATCH/declared" && diff "$SCRATCH/declared" "$1"; }
 library=$(ls "$builddir"/.libs/libtarn.so "$builddir"/.libs/libtarn.dylib 2>/dev/null)
 if test -n "$library"; then
     nm -D --defined-only "$library" | awk '$2 ~ /[TDBRW]/ { print $3 }' |
-        grep -v '^__\|^_init$\|^_fini$\|^\.gomp_\|^mangle_path$' | sort >"$SCRATCH/exported"
+        grep -v '^__\|^_init$\|^_fini$\|^mangle_path$' | sort >"$SCRATCH/exported"
     check "libtarn.so exports what tarn.h declares and nothing else" \
         same_names "$SCRATCH/exported"
 else
     skip "libtarn.so exports what tarn.h declares and nothing else" "no shared library here"
 fi
-foreign() { nm -g --defined-only "$1" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(tarn_|__|\.gomp_)/' | grep .; }
+foreign() { nm -g --defined-only "$1" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(tarn_|__)/' | grep .; }
 if test -f "$builddir/.libs/libtarn.a"; then
     refuse "every external name in libtarn.a starts with tarn_" foreign "$builddir/.libs/libtarn.a"
 else
