@@ -86,7 +86,7 @@ static void add_keys(struct full *g, size_t j, size_t n)
     const size_t C = a->C;
     const real *v = (const real *)a->v + j * a->M + g->first;
     real copy[BLOCK * WIDTH];
-    features_of_keys(&g->f, a, j, n);
+    features_of_keys(&g->f, a, j, n, AHEAD);
     add_to_z(&g->f, n);
     for (size_t m = 0; m < g->columns; m += WIDTH) {
         const size_t left = g->columns - m;

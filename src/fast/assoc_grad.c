@@ -143,7 +143,7 @@ static tarn_status sum_keys(struct grad *g)
     for (size_t j = 0; j < a->N; j += BLOCK) {
         const size_t n = block_at(j, a->N);
         if (tarn_interrupted(a->ctx)) return TARN_EINTR;
-        features_of_keys(f, a, j, n);
+        features_of_keys(f, a, j, n, AHEAD);
         for (size_t t = 0; t < n; t++)
             for (size_t c = 0; c < f->padded; c += LANES)
                 store(f->z_part + c,
@@ -220,7 +220,7 @@ static void turn_over(struct grad *g)
 static void key_block(struct grad *g, size_t j, size_t n)
 {
     const struct tarn_attn *a = g->a;
-    features_of_keys(&g->f, a, j, n);
+    features_of_keys(&g->f, a, j, n, AHEAD);
     read_rows(&g->across, n, (const real *)a->v + j * a->M, a->M, g->rows);
     read_out(&g->R, n, g->f.k, g->f.padded, (real *)a->dv + j * a->M);
     for (size_t t = 0; t < n; t++)

@@ -13,6 +13,8 @@ extern const struct tarn_form FAST(tarn_fast_prefix);
 extern const struct tarn_form FAST(tarn_fast_prefix_grad);
 extern const struct tarn_form FAST(tarn_fast_rnn);
 
+void FAST(tarn_fast_features)(int id, size_t n, const void *x, void *f);
+
 extern const struct tarn_operations FAST(tarn_fast);
 
 #endif

@@ -138,9 +138,9 @@ static int map_of(const struct tarn_attn *a)
 
 /* Makes the features of n keys from token i on. */
 static inline void features_of_keys(struct features *f, const struct tarn_attn *a,
-                                    size_t i, size_t n)
+                                    size_t i, size_t n, ptrdiff_t ahead)
 {
-    feature_rows(map_of(a), n, f->C, (const real *)a->k + i * f->C, f->k);
+    feature_rows(map_of(a), n, f->C, (const real *)a->k + i * f->C, ahead, f->k);
 }
 
 /* Makes the features of n tokens from token i on; with `running`, z grows by each token
@@ -148,8 +148,8 @@ static inline void features_of_keys(struct features *f, const struct tarn_attn *
 static void features_make(struct features *f, const struct tarn_attn *a, size_t i,
                           size_t n, bool running)
 {
-    feature_rows(map_of(a), n, f->C, (const real *)a->q + i * f->C, f->q);
-    if (running) features_of_keys(f, a, i, n);
+    feature_rows(map_of(a), n, f->C, (const real *)a->q + i * f->C, AHEAD, f->q);
+    if (running) features_of_keys(f, a, i, n, AHEAD);
     f->any_rare = false;
     memcpy(f->z_before, f->z_part, f->padded * sizeof(real));
     if (usual_dens(f, a, i, n, running)) return;

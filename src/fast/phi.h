@@ -53,43 +53,57 @@ INLINE vec slope(int id, vec x, vec f)
     }
 }
 
-/* Rows are read once, from far away: they are asked for so many entries before. */
+/* Rows are read once, from far away: they are asked for so many entries before. Who goes
+ * through them from the last to the first asks for those behind. */
 enum { AHEAD = 16384 / sizeof(real) };
 
-/* One row of C entries into a row that is padded to whole vectors. */
-INLINE void feature_row(int id, size_t C, const real *x, real *f)
+/* n whole vectors of entries. */
+INLINE void feature_vectors(int id, size_t n, const real *x, ptrdiff_t ahead, real *f)
 {
-    size_t c = 0;
-    for (; c + LANES <= C; c += LANES) {
-        __builtin_prefetch(x + c + AHEAD, 0, 3);
+    for (size_t c = 0; c < n * LANES; c += LANES) {
+        __builtin_prefetch(x + (ptrdiff_t)c + ahead, 0, 3);
         store(f + c, feature(id, load(x + c)));
     }
-    if (c == C) return;
-    store(f + c, splat(0));
-    store_some(f + c, feature(id, load_some(x + c, C - c)), C - c);
 }
 
-INLINE void feature_rows_of(int id, size_t rows, size_t C, const real *x, real *f)
+/* The last entries of a row, fewer than a vector, and zeros after them. What comes after
+ * them in memory is the next row, as a rule: then a whole vector can be read. */
+INLINE void feature_tail(int id, ivec ours, size_t left, bool inside, const real *x,
+                         real *f)
 {
-    if (C % LANES == 0) { /* the rows are one long row */
-        feature_row(id, rows * C, x, f);
+    const vec x_c = inside ? load(x) : load_some(x, left);
+    store(f, (vec)((ivec)feature(id, x_c) & ours));
+}
+
+INLINE void feature_rows_of(int id, size_t rows, size_t C, const real *x,
+                            ptrdiff_t ahead, real *f)
+{
+    const size_t full = C / LANES, left = C % LANES, padded = whole_vectors(C);
+    if (left == 0) { /* the rows are one long row */
+        feature_vectors(id, rows * full, x, ahead, f);
         return;
     }
-    const size_t padded = whole_vectors(C);
-    for (size_t i = 0; i < rows; i++) feature_row(id, C, x + i * C, f + i * padded);
+    const ivec ours = first_lanes(left);
+    for (size_t i = 0; i < rows; i++, x += C, f += padded) {
+        const bool inside = (rows - i) * C >= (full + 1) * LANES;
+        feature_vectors(id, full, x, ahead, f);
+        feature_tail(id, ours, left, inside, x + full * LANES, f + full * LANES);
+    }
 }
 
 /* phi of `rows` rows [rows, C] into [rows, C padded]. Not inlined: one copy a file. */
-static __attribute__((noinline)) void feature_rows(int id, size_t rows, size_t C,
-                                                   const real *x, real *f)
+static __attribute__((noinline)) void
+feature_rows(int id, size_t rows, size_t C, const real *x, ptrdiff_t ahead, real *f)
 {
     switch (id) {
-    case TARN_PHI_ELU1: feature_rows_of(TARN_PHI_ELU1, rows, C, x, f); break;
-    case TARN_PHI_RELU: feature_rows_of(TARN_PHI_RELU, rows, C, x, f); break;
-    case TARN_PHI_RELU2: feature_rows_of(TARN_PHI_RELU2, rows, C, x, f); break;
-    case TARN_PHI_EXP: feature_rows_of(TARN_PHI_EXP, rows, C, x, f); break;
-    case TARN_PHI_SOFTPLUS: feature_rows_of(TARN_PHI_SOFTPLUS, rows, C, x, f); break;
-    default: feature_rows_of(TARN_PHI_IDENTITY, rows, C, x, f); break;
+    case TARN_PHI_ELU1: feature_rows_of(TARN_PHI_ELU1, rows, C, x, ahead, f); break;
+    case TARN_PHI_RELU: feature_rows_of(TARN_PHI_RELU, rows, C, x, ahead, f); break;
+    case TARN_PHI_RELU2: feature_rows_of(TARN_PHI_RELU2, rows, C, x, ahead, f); break;
+    case TARN_PHI_EXP: feature_rows_of(TARN_PHI_EXP, rows, C, x, ahead, f); break;
+    case TARN_PHI_SOFTPLUS:
+        feature_rows_of(TARN_PHI_SOFTPLUS, rows, C, x, ahead, f);
+        break;
+    default: feature_rows_of(TARN_PHI_IDENTITY, rows, C, x, ahead, f); break;
     }
 }
 

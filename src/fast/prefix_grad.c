@@ -181,6 +181,13 @@ static void add_z(struct grad *g, size_t n)
     }
 }
 
+/* Looks at rows of `columns` that the block has written, from token i on. */
+static void look(struct grad *g, size_t n, size_t columns, const void *x, size_t i)
+{
+    const real *rows = (const real *)x + i * columns;
+    if (!finite_rows(n, columns, rows, (ptrdiff_t)columns)) g->a->suspect = true;
+}
+
 //> region fast_prefix_grad_forward
 static void forward_block(struct grad *g, size_t i, size_t n)
 {
@@ -195,6 +202,7 @@ static void forward_block(struct grad *g, size_t i, size_t n)
     make_gd(&g->f, n, g->rows, g->f.padded, g->gd);
     add_z(g, n);
     query_rows(&g->f, a, i, n, g->rows, g->f.padded);
+    look(g, n, a->C, a->dq, i);
     for (size_t t = 0; t < n; t++) keep_token(g, i + t, t);
 }
 //< region fast_prefix_grad_forward
@@ -205,8 +213,8 @@ static void forward_block(struct grad *g, size_t i, size_t n)
 static void find_block(struct grad *g, size_t i, size_t n)
 {
     const struct tarn_attn *a = g->a;
-    feature_rows(map_of(a), n, a->C, (const real *)a->q + i * a->C, g->f.q);
-    features_of_keys(&g->f, a, i, n);
+    feature_rows(map_of(a), n, a->C, (const real *)a->q + i * a->C, -AHEAD, g->f.q);
+    features_of_keys(&g->f, a, i, n, -AHEAD);
     g->f.any_rare = false;
     for (size_t t = 0; t < n; t++) {
         find_token(g, i + t, t);
@@ -251,6 +259,8 @@ static void backward_block(struct grad *g, size_t i, size_t n)
     recur(&g->R, n, k, q, Gn, (real *)a->dv + (i + last) * M, -(ptrdiff_t)M, ones);
     add_r(g, n);
     key_rows(&g->f, a, i, n, g->rows, g->f.padded);
+    look(g, n, a->C, a->dk, i);
+    look(g, n, a->M, a->dv, i);
 }
 //< region fast_prefix_grad_backward
 
@@ -291,4 +301,5 @@ const struct tarn_form FAST(tarn_fast_prefix_grad) = {.naive = prefix_grad_plain
                                                       .accurate = prefix_grad_levels,
                                                       .work = prefix_grad_work,
                                                       .flops = tarn_causal_grad_flops,
-                                                      .fused = true};
+                                                      .fused = true,
+                                                      .looks = true};

@@ -146,9 +146,11 @@ static __attribute__((noinline)) void group(const struct packed *p, size_t width
 static void copy_columns(size_t n, size_t columns, const real *from,
                          ptrdiff_t from_stride, real *to, ptrdiff_t to_stride)
 {
-    for (size_t t = 0; t < n; t++)
-        memcpy(to + (ptrdiff_t)t * to_stride, from + (ptrdiff_t)t * from_stride,
-               columns * sizeof(real));
+    for (size_t t = 0; t < n; t++, from += from_stride, to += to_stride) {
+        size_t c = 0;
+        for (; c + LANES <= columns; c += LANES) store(to + c, load(from + c));
+        copy_few(to + c, from + c, columns - c);
+    }
 }
 
 /* The last columns do not fill their group: it works on copies, padded with zeros. */
@@ -177,21 +179,21 @@ static void recur(const struct packed *p, size_t n, struct rows q, struct rows k
     }
 }
 
-/* True if all of n rows is finite: x - x is 0 then. */
+/* True if all of n rows is finite: x - x is 0 then. The last vector of a row may overlap the
+ * one before. */
 static inline bool finite_rows(size_t n, size_t columns, const real *x,
                                ptrdiff_t stride)
 {
     ivec finite = ~(ivec){0};
-    bool rest = true;
     for (size_t t = 0; t < n; t++, x += stride) {
-        size_t c = 0;
-        for (; c + LANES <= columns; c += LANES) {
-            const vec x_c = load(x + c);
+        for (size_t c = 0; c < columns; c += LANES) {
+            const size_t left = columns - c,
+                         at = left < LANES && c > 0 ? columns - LANES : c;
+            const vec x_c = columns < LANES ? load_some(x, columns) : load(x + at);
             finite &= (x_c - x_c) == splat(0);
         }
-        for (; c < columns; c++) rest = rest && x[c] - x[c] == 0;
     }
-    return rest && !any_of(~finite);
+    return !any_of(~finite);
 }
 
 /* ---- Levels ----------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "fast/fast.h"
 
 const struct tarn_operations FAST(tarn_fast) = {
+    .features = FAST(tarn_fast_features),
     .sim = &FAST(tarn_fast_sim),
     .sim_grad = &FAST(tarn_fast_sim_grad),
     .assoc = &FAST(tarn_fast_assoc),

@@ -69,11 +69,24 @@ INLINE ivec first_lanes(size_t n)
     return mask;
 }
 
+/* Copies n < LANES numbers, in pieces of fixed sizes: no call, no loop. */
+INLINE void copy_few(real *to, const real *from, size_t n)
+{
+    UNROLL
+    for (size_t piece = LANES / 2; piece > 0; piece /= 2)
+        if (n & piece) {
+            memcpy(to, from, piece * sizeof *to);
+            to += piece;
+            from += piece;
+        }
+}
+
 /* The first n lanes from memory, zeros after them; and only those to memory. */
 INLINE vec load_some(const real *p, size_t n)
 {
     real lanes[LANES] = {0};
-    memcpy(lanes, p, n * sizeof *p);
+    if (n == LANES) return load(p);
+    copy_few(lanes, p, n);
     return load(lanes);
 }
 
@@ -81,7 +94,10 @@ INLINE void store_some(real *p, vec x, size_t n)
 {
     real lanes[LANES];
     store(lanes, x);
-    memcpy(p, lanes, n * sizeof *p);
+    if (n == LANES)
+        store(p, x);
+    else
+        copy_few(p, lanes, n);
 }
 
 /* The sum of all lanes, by halves: in the same order whatever came before. */

@@ -85,6 +85,8 @@ struct tarn_operations {
     const struct tarn_form *prefix[3]; /* by tarn_method */
     const struct tarn_form *prefix_grad;
     const struct tarn_form *rnn, *rnn_grad; /* rnn: N steps, 1 for a single one */
+    /* phi of n entries by a built-in map that works entry by entry; NULL: src/stages has it */
+    void (*features)(int id, size_t n, const void *x, void *f);
 };
 
 #endif
