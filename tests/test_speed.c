@@ -84,59 +84,59 @@ static void reaches(double percent, tarn_dtype dtype, const char *name,
 Test(speed, causal_forward_16)
 {
     use("x86-64-v4");
-    reaches(20, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 16);
+    reaches(23, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 16);
 }
 
 Test(speed, causal_forward_32)
 {
     use("x86-64-v4");
-    reaches(27, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 32);
+    reaches(38, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 32);
 }
 
 Test(speed, causal_forward_64)
 {
     use("x86-64-v4");
-    reaches(29, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 64);
+    reaches(50, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 64);
 }
 
 Test(speed, causal_forward_128)
 {
     use("x86-64-v4");
-    reaches(42, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 128);
+    reaches(58, TARN_FLOAT32, "prefix", TARN_ACCURATE, 2, 4096, 128);
 }
 
 /* 65. */
 Test(speed, causal_forward_in_float64)
 {
     use("x86-64-v4");
-    reaches(31, TARN_FLOAT64, "prefix", TARN_ACCURATE, 2, 4096, 64);
+    reaches(44, TARN_FLOAT64, "prefix", TARN_ACCURATE, 2, 4096, 64);
 }
 
 /* 74. */
 Test(speed, causal_forward_fast_on_avx2)
 {
     use("x86-64-v3");
-    reaches(48, TARN_FLOAT32, "prefix", TARN_FAST, 2, 4096, 64);
+    reaches(66, TARN_FLOAT32, "prefix", TARN_FAST, 2, 4096, 64);
 }
 
 /* 60 and 70. */
 Test(speed, causal_backward_64)
 {
     use("x86-64-v4");
-    reaches(24, TARN_FLOAT32, "prefix_grad", TARN_ACCURATE, 1, 2048, 64);
+    reaches(36, TARN_FLOAT32, "prefix_grad", TARN_ACCURATE, 1, 2048, 64);
 }
 
 Test(speed, causal_backward_128)
 {
     use("x86-64-v4");
-    reaches(34, TARN_FLOAT32, "prefix_grad", TARN_ACCURATE, 1, 2048, 128);
+    reaches(44, TARN_FLOAT32, "prefix_grad", TARN_ACCURATE, 1, 2048, 128);
 }
 
 /* 75. */
 Test(speed, non_causal_forward)
 {
     use("x86-64-v4");
-    reaches(44, TARN_FLOAT32, "assoc", TARN_ACCURATE, 1, 4096, 64);
+    reaches(50, TARN_FLOAT32, "assoc", TARN_ACCURATE, 1, 4096, 64);
 }
 
 /* 65. */
@@ -187,7 +187,7 @@ Test(speed, widths_from_16_to_512_cost_about_the_same_for_each_multiply_add)
     }
     tarn_context_free(ctx);
     /* To be 4 at the end, on processors with half this peak. */
-    cr_assert_leq(most / least, 14, "a factor of %.2f", most / least);
+    cr_assert_leq(most / least, 8, "a factor of %.2f", most / least);
 }
 
 /* ---- threads ----------------------------------------------------------------------- */
