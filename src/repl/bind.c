@@ -202,6 +202,30 @@ void tarn_lua_method(lua_State *L, const char *name)
     lua_setfield(L, -2, name);
 }
 
+void tarn_lua_type(lua_State *L, const char *type, const char *name,
+                   const luaL_Reg *metamethods, lua_CFunction get,
+                   const char *const *fields)
+{
+    luaL_newmetatable(L, type);
+    luaL_setfuncs(L, metamethods, 0);
+    lua_pushstring(L, name);
+    lua_setfield(L, -2, "__name"); /* what Lua's own messages call it */
+
+    /* The methods, an upvalue of __index. */
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__methods");
+    lua_pushcclosure(L, get, 1);
+    lua_setfield(L, -2, "__index");
+
+    lua_newtable(L);
+    for (int i = 0; fields[i]; i++) {
+        lua_pushstring(L, fields[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "__fields");
+}
+
 void tarn_lua_methods(lua_State *L, const luaL_Reg *functions)
 {
     for (; functions->name; functions++) {

@@ -80,6 +80,12 @@ const char *tarn_lua_nearest_key(lua_State *L, int index, const char *word);
  * message: "a string", "the number 3", "tensor [3, 4] float32". Pushes nothing. */
 const char *tarn_lua_describe(lua_State *L, int index, char *buffer, size_t limit);
 
+/* Pushes the metatable of a type of userdata: `get` is its __index, whose upvalue is the
+ * table of methods, still empty; completion reads __methods and __fields, and runs nothing. */
+void tarn_lua_type(lua_State *L, const char *type, const char *name,
+                   const luaL_Reg *metamethods, lua_CFunction get,
+                   const char *const *fields);
+
 /* Pops a function and makes it `name` in the table under it, which is `tarn`, and among
  * the methods of tensors; and the same for a list of functions. */
 void tarn_lua_method(lua_State *L, const char *name);

@@ -391,26 +391,13 @@ static const luaL_Reg meta[] = {{"__newindex", set},
 static void new_type(lua_State *L, const char *type, const char *name, size_t count,
                      const char *const *fields)
 {
-    luaL_newmetatable(L, type);
-    luaL_setfuncs(L, meta, 0);
-    lua_pushstring(L, name);
-    lua_setfield(L, -2, "__name"); /* what Lua's own messages call it */
-    lua_newtable(L);
+    tarn_lua_type(L, type, name, meta, get, fields);
+    lua_getfield(L, -1, "__methods");
     for (size_t i = 0; i < count; i++) {
         lua_pushcfunction(L, methods[i].func);
         lua_setfield(L, -2, methods[i].name);
     }
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -3, "__methods");
-    lua_pushcclosure(L, get, 1);
-    lua_setfield(L, -2, "__index");
-    lua_newtable(L);
-    for (int i = 0; fields[i]; i++) {
-        lua_pushstring(L, fields[i]);
-        lua_rawseti(L, -2, i + 1);
-    }
-    lua_setfield(L, -2, "__fields");
-    lua_pop(L, 1);
+    lua_pop(L, 2);
 }
 
 void tarn_lua_open_states(lua_State *L)

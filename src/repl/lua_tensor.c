@@ -295,26 +295,8 @@ static const luaL_Reg methods[] = {
 
 void tarn_open_tensor(lua_State *L)
 {
-    /* Make the metatable: operators, and __index with the methods as its upvalue. */
-    luaL_newmetatable(L, TARN_LUA_TENSOR);
-    luaL_setfuncs(L, metamethods, 0);
-    lua_pushstring(L, "tensor");
-    lua_setfield(L, -2, "__name"); /* what Lua's own messages call it */
-    lua_newtable(L);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -3, "__methods");
-    lua_pushcclosure(L, tarn_lua_get, 1);
-    lua_setfield(L, -2, "__index");
-
-    /* List the fields. */
-    lua_newtable(L);
-    for (int i = 0; fields[i]; i++) {
-        lua_pushstring(L, fields[i]);
-        lua_rawseti(L, -2, i + 1);
-    }
-    lua_setfield(L, -2, "__fields");
+    tarn_lua_type(L, TARN_LUA_TENSOR, "tensor", metamethods, tarn_lua_get, fields);
     lua_pop(L, 1);
-
     tarn_lua_methods(L, methods);
     tarn_open_shape(L);
 }
