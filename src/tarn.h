@@ -708,9 +708,10 @@ typedef struct tarn_row {
     double seconds;
     size_t
         state_bytes; /* what the form keeps to go on after token N; 0 for a gradient */
-    struct {         /* where max_rel is */
-        size_t index[4]; /* 0-based, as many as the tensor's rank */
-        int rank;        /* 0: the tensor has no elements */
+    size_t workspace_bytes; /* held at a time beside inputs and results */
+    struct {                /* where max_rel is */
+        size_t index[4];    /* 0-based, as many as the tensor's rank */
+        int rank;           /* 0: the tensor has no elements */
         double got, expected;
     } worst;
 } tarn_row;

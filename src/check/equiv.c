@@ -93,6 +93,17 @@ static tarn_status add_row(struct comparison *c, const struct side *s, tarn_row 
     return tarn_report_add(c->ctx, &c->report, row);
 }
 
+/* The most that was held at a time since `begin_workspace` beside what is held now. */
+static void begin_workspace(tarn_context *ctx)
+{
+    ctx->most = tarn_bytes(ctx);
+}
+
+static size_t end_workspace(const tarn_context *ctx)
+{
+    return ctx->most - tarn_bytes(ctx);
+}
+
 static tarn_status compare_output(struct comparison *c, const struct side *s,
                                   const struct tarn_form_entry *form,
                                   const struct tarn_form_input *in)
@@ -100,9 +111,11 @@ static tarn_status compare_output(struct comparison *c, const struct side *s,
     tarn_row row = {.form = form->name, .impl = in->options.impl, .what = "out"};
     tarn_tensor *out = NULL;
     const double start = tarn_report_clock();
+    begin_workspace(c->ctx);
     tarn_status status = form->run(in, form->method, &out, &row.state_bytes);
     if (status) return status;
     row.seconds = tarn_report_clock() - start;
+    row.workspace_bytes = end_workspace(c->ctx);
     status = add_row(c, s, row, out, &s->oracle.out);
     tarn_tensor_free(out);
     return status;
@@ -115,10 +128,12 @@ static tarn_status compare_gradients(struct comparison *c, const struct side *s,
     tarn_row row = {.form = form->name, .impl = in->options.impl};
     tarn_grads grads = {0};
     const double start = tarn_report_clock();
+    begin_workspace(c->ctx);
     tarn_status status =
         form->grad(c->ctx, s->q, s->k, s->v, s->dout, &in->options, &grads);
     if (status) return status;
     row.seconds = tarn_report_clock() - start;
+    row.workspace_bytes = end_workspace(c->ctx);
 
     const struct tarn_oracle *o = &s->oracle;
     const struct {

@@ -122,7 +122,8 @@ void *tarn_alloc(tarn_context *ctx, size_t count, size_t size)
 
     block->ctx = ctx;
     block->bytes = bytes;
-    atomic_fetch_add(&ctx->bytes, bytes);
+    const size_t held = atomic_fetch_add(&ctx->bytes, bytes) + bytes;
+    if (held > ctx->most) ctx->most = held;
     poison(block + 1, bytes);
     return block + 1;
 }

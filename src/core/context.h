@@ -25,6 +25,7 @@ struct tarn_context {
     uint64_t seed;
     uint64_t drawn;          /* random blocks used of the session's stream */
     atomic_size_t bytes;     /* held by live tensors and states */
+    size_t most;             /* of them at a time, since somebody set it: see equiv */
     size_t limit;            /* of our bytes and those outside together; 0: none */
     size_t outside;          /* held by the program around us */
     const char *write_below; /* files are written below this folder; NULL: anywhere */

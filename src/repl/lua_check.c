@@ -68,7 +68,7 @@ static void push_worst(lua_State *L, const tarn_row *row)
 
 static void push_row(lua_State *L, const tarn_row *row)
 {
-    lua_createtable(L, 0, 12);
+    lua_createtable(L, 0, 13);
     set_string(L, "form", row->form);
     set_string(L, "impl", row->impl);
     set_string(L, "device", row->device);
@@ -81,6 +81,8 @@ static void push_row(lua_State *L, const tarn_row *row)
     set_number(L, "seconds", row->seconds);
     lua_pushinteger(L, (lua_Integer)row->state_bytes);
     lua_setfield(L, -2, "state_bytes");
+    lua_pushinteger(L, (lua_Integer)row->workspace_bytes);
+    lua_setfield(L, -2, "workspace_bytes");
     push_worst(L, row);
     lua_setfield(L, -2, "worst");
 }
@@ -231,7 +233,8 @@ static void check_backends(lua_State *L, int table, const char *name, bool by_de
  *          grad     true: compares gradients as well
  *          tol      a bound on max_rel, instead of the derived one
  * note: report.ok tells whether all rows hold; report.rows[i] has form, impl, device,
- *       dtype, what, max_abs, max_rel, tol, ok, seconds, state_bytes, worst.
+ *       dtype, what, max_abs, max_rel, tol, ok, seconds, state_bytes,
+ *       workspace_bytes, worst.
  * example:
  *   > q = randn(20, 4, {seed=1})
  *   > report = equiv(q, q, q, {dtypes={"float64"}})

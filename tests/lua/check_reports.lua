@@ -130,6 +130,25 @@ test("bench calls a function as often as it says", function()
   assert(tostring(b):find("^median .- of 5 runs, from .- to "))
 end)
 
+test("the workspace of tuned forms, gradients too, does not grow with N", function()
+  local function workspaces(N, opt)
+    local found, x = {}, randn(N, 16, {seed = 1})
+    opt.dtypes, opt.impls, opt.grad = {"float32"}, {"fast"}, true
+    for _, row in ipairs(equiv(x, x, x, opt).rows) do
+      found[row.form .. " " .. row.what] = row.workspace_bytes
+    end
+    return found
+  end
+  for _, opt in ipairs {{}, {causal = false}, {by = "softmax", causal = true}} do
+    local few, many = workspaces(256, opt), workspaces(1024, opt)
+    for name, bytes in pairs(few) do
+      local keeps_features = opt.by == nil and name:find("^sim") -- of all tokens
+      if not keeps_features and not name:find("^kv") then is({name, many[name]}, {name, bytes}) end
+    end
+    assert(next(few))
+  end
+end)
+
 -- What the operations of f say of their work: arithmetic, bytes.
 local function counted(f)
   local machine = require "tarn.machine"
