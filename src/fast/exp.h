@@ -42,9 +42,9 @@ INLINE vec exp_tail(vec f)
 /* 2^n for whole n in the range of exponents: n goes into the bits of the exponent. */
 INLINE vec power_of_two(ivec n)
 {
-    const int bits = IS_FLOAT ? 23 : 52;
-    const whole bias = IS_FLOAT ? 127 : 1023;
-    return (vec)((n + bias) << bits);
+    const int at = IS_FLOAT ? 23 : 52;
+    const bits bias = IS_FLOAT ? 127 : 1023;
+    return (vec)(((bits_vec)n + bias) << at);
 }
 
 INLINE vec exp_of(vec x)
@@ -55,7 +55,7 @@ INLINE vec exp_of(vec x)
     x = choose(x < lowest, lowest, x);
     x = choose(x > highest, highest, x);
     const vec sum = x * splat((real)M_LOG2E) + magic, n = sum - magic;
-    const ivec whole_n = (ivec)sum - (ivec)magic, half_n = whole_n >> 1;
+    const ivec whole_n = (ivec)((bits_vec)sum - (bits_vec)magic), half_n = whole_n >> 1;
     const vec f = (x - n * splat((real)log2_high)) - n * splat((real)log2_low);
     const vec p = exp_tail(f) * (f * f) + f + splat(1);
     return p * power_of_two(half_n) * power_of_two(whole_n - half_n);
@@ -87,15 +87,15 @@ INLINE vec exp_below(vec x)
                                     0x1p-64 / 39916800.,
                                     0x1p-64 / 479001600.,
                                     0x1p-64 / 6227020800.};
-    const int bits = IS_FLOAT ? 23 : 52;
-    const whole bias = IS_FLOAT ? 127 : 1023;
+    const int at = IS_FLOAT ? 23 : 52; /* the exponent */
+    const bits bias = IS_FLOAT ? 127 : 1023;
     const vec lowest = splat(IS_FLOAT ? -104 : -746);
     const vec magic = splat((real)(IS_FLOAT ? 0x1.8p23 + 64 : 0x1.8p52 + 64));
     x = choose(x < lowest, lowest, x);
     const vec sum = x * splat((real)M_LOG2E) + magic, n = sum - magic;
     const vec f = (x - n * splat((real)log2_high)) - n * splat((real)log2_low);
     const vec p = IS_FLOAT ? polynomial(7, fitted, f) : polynomial(14, series, f);
-    return p * (vec)(((ivec)sum << bits) + (bias << bits));
+    return p * (vec)(((bits_vec)sum << at) + (bias << at));
 }
 
 /* log(1 + e) for 0 <= e <= 1, as 2 atanh(s) with s = e / (2 + e) <= 1/3. */

@@ -32,13 +32,18 @@ typedef real vec __attribute__((vector_size(TARN_VEC_BYTES)));
 typedef real vec_anywhere
     __attribute__((vector_size(TARN_VEC_BYTES), aligned(sizeof(real)), may_alias));
 
-/* Whole numbers as wide as real, and masks: all ones where something holds. */
-#define WHOLE_float       int32_t
-#define WHOLE_double      int64_t
-#define WHOLE_OF(type)    TYPED_WHOLE(type)
-#define TYPED_WHOLE(type) WHOLE_##type
-typedef WHOLE_OF(TARN_REAL) whole;
+/* Whole numbers as wide as real, and masks: all ones where something holds. Those without a
+ * sign are for the bits of a number, where sums wrap around. */
+#define WHOLE_float            int32_t
+#define WHOLE_double           int64_t
+#define BITS_float             uint32_t
+#define BITS_double            uint64_t
+#define TYPE_OF(kind, type)    TYPE_PASTE(kind, type)
+#define TYPE_PASTE(kind, type) kind##_##type
+typedef TYPE_OF(WHOLE, TARN_REAL) whole;
+typedef TYPE_OF(BITS, TARN_REAL) bits;
 typedef whole ivec __attribute__((vector_size(TARN_VEC_BYTES)));
+typedef bits bits_vec __attribute__((vector_size(TARN_VEC_BYTES)));
 
 INLINE vec load(const real *p)
 {
