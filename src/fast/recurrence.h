@@ -68,12 +68,9 @@ INLINE void tile(const int T, const int V, const bool levels, size_t R, struct r
         }
     }
     for (size_t r = 0; r < R; r++) {
-        vec s[VECTORS], d[VECTORS];
-        UNROLL
-        for (int c = 0; c < V; c++) {
-            s[c] = load(S + c * LANES);
-            if (levels) d[c] = load(part + c * LANES);
-        }
+        vec s[VECTORS] = {load(S), V > 1 ? load(S + LANES) : splat(0)};
+        vec d[VECTORS] = {levels ? load(part) : splat(0),
+                          levels && V > 1 ? load(part + LANES) : splat(0)};
         UNROLL
         for (int t = 0; t < T; t++) {
             const vec k_tr = splat(k.at[t * k.stride + (ptrdiff_t)r]);
