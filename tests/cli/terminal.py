@@ -108,11 +108,20 @@ class Terminal:
                 os.kill(self.pid, signal.SIGKILL)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
+    def end_in_peace(self):
+        """A program that is killed does not write what it has counted."""
+        end = time.monotonic() + 2
+        while not self.gone() and time.monotonic() < end:
+            self.type("\x15\x04")
+            self.read(0.2)
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         try:
+            if "TARN_COUNTED" in os.environ:
+                self.end_in_peace()
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
         except (ProcessLookupError, ChildProcessError):

@@ -79,6 +79,26 @@ test("NUM-05: sums go on growing beyond the range of small types", function()
   near(out, ones(N, 1), 1e-6)
 end)
 
+test("the naive loops of src/stages compute the same, with one plain sum each", function()
+  local q, k, v = randn(2, 70, 4, {seed = 1}), randn(2, 70, 4, {seed = 2}), randn(2, 70, 3, {seed = 3})
+  local naive = {impl = "plain", precision = "fast"}
+  local function with(opt)
+    for name, value in pairs(naive) do opt[name] = value end
+    return opt
+  end
+  for _, opt in ipairs {{by = "softmax"}, {by = "rbf", causal = true}, {by = "elu1"}} do
+    local expected = sim(q, k, v, opt)
+    near(sim(q, k, v, with(opt)), expected, 1e-5)
+  end
+  near(assoc(q, k, v, with {}), assoc(q, k, v), 1e-5)
+  for _, method in ipairs {"sequential", "chunked", "scan"} do
+    near(prefix(q, k, v, with {method = method}), prefix(q, k, v), 1e-5)
+  end
+  local st = select(2, prefix(q, k, v, {final = true}))
+  near(prefix(q, k, v, with {state = st}), prefix(q, k, v, {state = st}), 1e-5)
+  near(prefix_grad(q, k, v, v, naive), prefix_grad(q, k, v, v), 1e-5)
+end)
+
 test("NUM-08: finite q, k and v whose sums overflow are refused, never a silent NaN", function()
   local huge, v = full({4, 8}, 1e19), tensor {{1}, {2}, {3}, {4}}
   local message = ": q, k, v are finite, but their sums are beyond float32; " ..
