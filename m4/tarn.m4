@@ -9,7 +9,8 @@ AC_DEFUN([TARN_DEFAULT_CFLAGS],
   [], [enable_coverage=no])
 AS_IF([test -n "${CFLAGS+set}"], [],
   [test "$enable_coverage" != no], [CFLAGS="-O0 -g"],
-  [CFLAGS="-O3 -g"])])
+  [CFLAGS="-O3 -g"])
+test -n "${CXXFLAGS+set}" || CXXFLAGS=$CFLAGS])
 
 dnl TARN_REFUSE_FAST_MATH: stops if the flags let the compiler assume that there is no NaN.
 AC_DEFUN([TARN_REFUSE_FAST_MATH],
@@ -154,6 +155,42 @@ AC_CHECK_PROG([$1], [$2], [$2])
 AS_IF([test -n "$$1"], [have_$2=yes], [have_$2=no])
 AM_CONDITIONAL([WITH_$1], [test $have_$2 = yes])
 TARN_NOTE([$have_$2], [$2], [$4], [$3], [$5])])
+
+dnl TARN_EMULATOR: a C++ compiler makes the kernels of cuda/ run on the emulated device; without
+dnl one there is no such device. -fno-exceptions and its like: the objects need no libstdc++,
+dnl and $CC links them.
+AC_DEFUN([TARN_EMULATOR],
+[AC_ARG_WITH([emu], [AS_HELP_STRING([--without-emu],
+    [do without the emulated device: kernels need a GPU])], [], [with_emu=yes])
+have_emu=no
+KERNEL_CXXFLAGS=
+AS_IF([test "$with_emu" != no && test -n "$CXX"],
+  [AC_LANG_PUSH([C++])
+  KERNEL_CXXFLAGS="-std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off -fvisibility=hidden"
+  AC_CACHE_CHECK([whether $CXX compiles kernels], [tarn_cv_emu],
+    [tarn_save_CXXFLAGS=$CXXFLAGS
+    CXXFLAGS="$CXXFLAGS $KERNEL_CXXFLAGS -Werror"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([auto twice = @<:@@:>@(auto x) { return x + x; };],
+      [return twice(__builtin_LINE()) * int(sizeof(void *)) < 0;])],
+      [tarn_cv_emu=yes], [tarn_cv_emu=no])
+    CXXFLAGS=$tarn_save_CXXFLAGS])
+  AC_LANG_POP([C++])
+  have_emu=$tarn_cv_emu])
+AS_IF([test $have_emu = yes],
+  [AC_DEFINE([HAVE_EMU], [1], [The kernels are compiled for the emulated device.])
+  AC_CHECK_HEADERS([valgrind/valgrind.h], [AC_DEFINE([HAVE_VALGRIND], [1],
+    [valgrind is told of the stacks of fibers.])])])
+for flag in -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wundef -Wno-unknown-pragmas; do
+  KERNEL_CXXFLAGS="$KERNEL_CXXFLAGS $flag"
+done
+AS_IF([test "$enable_werror" != no], [KERNEL_CXXFLAGS="$KERNEL_CXXFLAGS -Werror"])
+AC_SUBST([KERNEL_CXXFLAGS])
+AM_CONDITIONAL([WITH_EMU], [test $have_emu = yes])
+AS_IF([test "$with_emu" = no],
+  [tarn_missing="$tarn_missing
+    emu: left out by --without-emu, so kernels run on a GPU only"],
+  [TARN_NOTE([$have_emu], [emu], [kernels without a GPU], [g++],
+    [there is no emulated device: kernels run on a GPU only])])])
 
 dnl TARN_SUMMARY: what was found, what is missing, what to do next.
 AC_DEFUN([TARN_SUMMARY],

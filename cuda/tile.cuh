@@ -1,0 +1,91 @@
+/* tile.cuh: squares of a matrix in shared memory, and their products in registers. Chapter 11.
+ *
+ * A block of 16 x 16 threads works on squares of 64 x 64 floats or 32 x 32 doubles. Each
+ * thread holds R x R entries of the product: rows R (t / 16) + u, columns t % 16 + 16 w. So 16
+ * lanes read 16 neighbours of one operand (no two of them in the same bank) and all the same
+ * entry of the other: 2 R loads from shared memory for R * R multiply-adds.
+ *
+ * Rows of a square are one entry longer than they need to be: entries of one column then lie
+ * in different banks. */
+#ifndef TARN_TILE_CUH
+#define TARN_TILE_CUH
+
+#include "cuda/launch.cuh"
+
+namespace
+{
+
+template <class T> struct tile {
+    static constexpr int R = sizeof(T) == 4 ? 4 : 2; /* entries per thread, each way */
+    static constexpr int side = 16 * R;
+    static constexpr int pitch = side + 1;
+    static constexpr int threads = 256;
+};
+
+template <class T> using square = T[tile<T>::side][tile<T>::pitch];
+template <class T> using entries = T[tile<T>::R][tile<T>::R];
+
+/* Row and column of entry (u, w) of this thread. */
+template <class T> __device__ inline int row_of(int u)
+{
+    return static_cast<int>(threadIdx.x) / 16 * tile<T>::R + u;
+}
+template <class T> __device__ inline int column_of(int w)
+{
+    return static_cast<int>(threadIdx.x) % 16 + 16 * w;
+}
+
+/* Loads a square from row-major memory of the given width; what lies beyond `rows` and
+ * `columns` is 0. `change` is applied to each entry: phi, for instance. */
+template <class T, class Change>
+__device__ inline void load(square<T> &to, const T *from, size_t width, size_t rows,
+                            size_t columns, Change change)
+{
+    constexpr int side = tile<T>::side;
+    for (int e = static_cast<int>(threadIdx.x); e < side * side;
+         e += tile<T>::threads) {
+        const int r = e / side, c = e % side;
+        const bool there =
+            static_cast<size_t>(r) < rows && static_cast<size_t>(c) < columns;
+        to[r][c] =
+            there
+                ? change(from[static_cast<size_t>(r) * width + static_cast<size_t>(c)])
+                : T(0);
+    }
+}
+
+template <class T>
+__device__ inline void load(square<T> &to, const T *from, size_t width, size_t rows,
+                            size_t columns)
+{
+    load(to, from, width, rows, columns, [](T x) { return x; });
+}
+
+/* acc += sum over x < n of left(x, row) right(x, column). */
+template <class T, class Left, class Right>
+__device__ inline void multiply(entries<T> &acc, int n, Left left, Right right)
+{
+    constexpr int R = tile<T>::R;
+    for (int x = 0; x < n; x++) {
+        T a[R], b[R];
+#pragma unroll
+        for (int u = 0; u < R; u++)
+            a[u] = left(x, row_of<T>(u)), b[u] = right(x, column_of<T>(u));
+#pragma unroll
+        for (int u = 0; u < R; u++)
+#pragma unroll
+            for (int w = 0; w < R; w++) acc[u][w] += a[u] * b[w];
+    }
+}
+
+/* Calls f(u, w, row, column) for each entry of this thread. */
+template <class T, class F> __device__ inline void each_entry(F f)
+{
+#pragma unroll
+    for (int u = 0; u < tile<T>::R; u++)
+#pragma unroll
+        for (int w = 0; w < tile<T>::R; w++) f(u, w, row_of<T>(u), column_of<T>(w));
+}
+
+} // namespace
+#endif

@@ -1,0 +1,88 @@
+/* walk.cuh: the recurrence itself on a device, token by token. Chapters 5 and 11.
+ *
+ *     s_i = s_{i-1} + phi(k_i) v_i^T     z_i = z_{i-1} + phi(k_i)       (eqs 18, 19)
+ *     out_i = phi(q_i)^T s_i / (phi(q_i)^T z_i + eps)                   (eq 20)
+ *
+ * One thread per column of s. It is rung k1 of both prefix and rnn: what one reads first, and
+ * what all other rungs are compared with. Sums have two levels, as everywhere. */
+#ifndef TARN_WALK_CUH
+#define TARN_WALK_CUH
+
+#include "cuda/sums.cuh"
+
+namespace
+{
+
+/* The two levels of one head's state. */
+template <class T> struct levels {
+    T *S, *z, *S_part, *z_part; /* [C, M], [C] */
+};
+
+template <class T> levels<T> levels_in(const tarn_span *s)
+{
+    return {static_cast<T *>(s->S), static_cast<T *>(s->z), static_cast<T *>(s->S_part),
+            static_cast<T *>(s->z_part)};
+}
+
+template <class T>
+__device__ inline levels<T> levels_of(levels<T> all, size_t h, size_t C, size_t M)
+{
+    return {all.S + h * C * M, all.z + h * C, all.S_part + h * C * M,
+            all.z_part + h * C};
+}
+
+//> region walk
+/* Block: one head; thread: columns m = t, t + 64, .. of s. z lies in shared memory meanwhile,
+ * both levels, 2 C numbers. */
+template <class T>
+__global__ void walk(size_t N, size_t C, size_t M, size_t count, const T *q, const T *k,
+                     const T *v, T eps, const T *eps_row, levels<T> states, T *out)
+{
+    DYN_SHARED(T, z);
+    T *const z_part = z + C;
+    const size_t h = blockIdx.x, t = threadIdx.x, threads = blockDim.x;
+    const levels<T> s = levels_of(states, h, C, M);
+    for (size_t c = t; c < C; c += threads) z[c] = s.z[c], z_part[c] = s.z_part[c];
+    for (size_t i = h * N; i < (h + 1) * N; i++) {
+        const T *q_i = q + i * C, *k_i = k + i * C;
+        const bool full = ++count == block_of_sums;
+        for (size_t c = t; c < C; c += threads) {
+            z_part[c] += k_i[c];
+            if (full) carry(z_part[c], z[c]);
+        }
+        __syncthreads();
+        T den = eps_of(eps_row, eps, i);
+        for (size_t c = 0; c < C; c++) den += q_i[c] * (z[c] + z_part[c]);
+        for (size_t m = t; m < M; m += threads) {
+            T num = 0;
+            for (size_t c = 0; c < C; c++) {
+                T &total = s.S[c * M + m], &part = s.S_part[c * M + m];
+                part += k_i[c] * v[i * M + m];
+                if (full) carry(part, total);
+                num += q_i[c] * (total + part);
+            }
+            out[i * M + m] = divided(num, den);
+        }
+        if (full) count = 0;
+        __syncthreads();
+    }
+    for (size_t c = t; c < C; c += threads) s.z[c] = z[c], s.z_part[c] = z_part[c];
+}
+//< region walk
+
+template <class T> tarn_status walk_run(tarn_span *s)
+{
+    constexpr unsigned threads = 64;
+    if (s->N == 0 || s->heads == 0) return TARN_OK;
+    const tarn_status status = launch(
+        s->ctx, "walk", walk<T>, static_cast<unsigned>(s->heads), threads,
+        2 * s->C * sizeof(T), s->N, s->C, s->M, s->count, static_cast<const T *>(s->q),
+        static_cast<const T *>(s->k), static_cast<const T *>(s->v),
+        static_cast<T>(s->eps), static_cast<const T *>(s->eps_row), levels_in<T>(s),
+        static_cast<T *>(s->out));
+    s->count = (s->count + s->N) % block_of_sums;
+    return status;
+}
+
+} // namespace
+#endif

@@ -1,0 +1,120 @@
+/* fault.c: a wild address in a kernel becomes a message. Chapter 11.
+ *
+ * While a launch runs, SIGSEGV, SIGBUS and SIGFPE of its workers are ours. The handler can't
+ * do much where it is, so it lets the worker wake up elsewhere: on a stack of its own, in
+ * land(), which says what happened and leaves the block. Faults of other threads, and of the
+ * runtime itself, go to whoever had the signals before.
+ *
+ * The same way a kernel that never waits is stopped: launch.c sends the worker SIGSEGV. */
+#include "emu/inside.h"
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum { CAUGHT = 3 };
+static const int caught[CAUGHT] = {SIGSEGV, SIGBUS, SIGFPE};
+static struct sigaction before[CAUGHT];
+
+/* What the handler leaves for land(). */
+static __thread struct {
+    const void *address, *code;
+    int signal;
+    bool asked; /* by launch.c: no fault at all */
+} fault;
+
+/* The sentence about an address that nothing may touch. */
+static void blame_address(struct tarn_emu_worker *w)
+{
+    const char *a = fault.address;
+    const struct tarn_emu_allocation *below = NULL;
+    for (size_t back = 0; back <= TARN_EMU_PAGE && !below; back += 16)
+        below = tarn_emu_find(a - back);
+    if (a >= w->arena + TARN_EMU_ARENA && a < w->arena + TARN_EMU_ARENA + TARN_EMU_PAGE)
+        tarn_emu_blame_code(w, fault.code,
+                            "past the end of the block's shared memory, %zu bytes",
+                            w->job->launch->shared);
+    if (below)
+        tarn_emu_blame_code(w, fault.code, "byte %zu of an array of %zu bytes",
+                            (size_t)(a - below->memory), below->bytes);
+    if (tarn_emu_in_heap(a))
+        tarn_emu_blame_code(w, fault.code, "%p is device memory, but not allocated",
+                            fault.address);
+    if (a >= w->stacks &&
+        a < w->stacks + (size_t)TARN_EMU_THREADS * (TARN_EMU_STACK + TARN_EMU_PAGE))
+        tarn_emu_blame_code(w, fault.code,
+                            "the thread's local variables need more than %d bytes",
+                            (int)TARN_EMU_STACK);
+    tarn_emu_blame_code(w, fault.code, "%p is no device memory", fault.address);
+}
+
+static void land(void)
+{
+    struct tarn_emu_worker *w = tarn_emu_worker;
+    if (fault.asked) tarn_emu_abandon(w);
+    if (fault.signal == SIGFPE)
+        tarn_emu_blame_code(w, fault.code, "an integer is divided by 0");
+    blame_address(w);
+}
+
+/* Lets the thread go on in land(), on the landing stack; false where we don't know how. */
+static bool go_to_land(struct tarn_emu_worker *w, ucontext_t *u)
+{
+    const uintptr_t top =
+        ((uintptr_t)w->landing + sizeof w->landing - 128) & ~(uintptr_t)63;
+#if defined __x86_64__
+    fault.code = (const void *)(u->uc_mcontext.gregs[REG_RIP] + 1);
+    u->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)land;
+    u->uc_mcontext.gregs[REG_RSP] = (greg_t)(top - 8); /* as after a call */
+    return true;
+#elif defined __aarch64__
+    fault.code = (const void *)(u->uc_mcontext.pc + 1);
+    u->uc_mcontext.pc = (uintptr_t)land;
+    u->uc_mcontext.sp = top;
+    return true;
+#else
+    (void)top, (void)u;
+    return false;
+#endif
+}
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+    for (int i = 0; i < CAUGHT; i++) {
+        if (caught[i] != signal) continue;
+        if (before[i].sa_flags & SA_SIGINFO)
+            before[i].sa_sigaction(signal, info, context);
+        else if (before[i].sa_handler != SIG_DFL && before[i].sa_handler != SIG_IGN)
+            before[i].sa_handler(signal);
+        else
+            sigaction(signal, &before[i], NULL); /* the same fault again, and the end */
+    }
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    struct tarn_emu_worker *w = tarn_emu_worker;
+    const bool asked = info->si_code == SI_TKILL;
+    const bool in_kernel = w && w->running && !w->in_runtime;
+    if (asked && !in_kernel) return; /* it will see by itself that it has to stop */
+    if (!in_kernel) {
+        pass_on(signal, info, context);
+        return;
+    }
+    fault.address = info->si_addr, fault.signal = signal, fault.asked = asked;
+    w->in_runtime = true;
+    if (!go_to_land(w, context)) pass_on(signal, info, context);
+}
+
+void tarn_faults_catch(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < CAUGHT; i++) sigaction(caught[i], &action, &before[i]);
+}
+
+void tarn_faults_release(void)
+{
+    for (int i = 0; i < CAUGHT; i++) sigaction(caught[i], &before[i], NULL);
+}

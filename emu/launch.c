@@ -1,0 +1,218 @@
+/* launch.c: a grid of blocks, run to its end. Chapter 11.
+ *
+ * What a GPU would refuse is refused: too many threads, too much shared memory, grids beyond
+ * its limits. The blocks go to workers, threads of our own that keep their fibers' stacks
+ * from one launch to the next and take one block after the other; the caller only waits, and
+ * looks whether somebody wants to stop. */
+#include "emu/inside.h"
+#include "core/context.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct tarn_emu_settings tarn_emu_settings = {.seed = 1, .gpu = "sm_80"};
+
+/* ---- What a GPU allows ------------------------------------------------------------------- */
+
+/* Shared memory that a block may ask for, in KB; all else is the same on all of them. */
+static const struct gpu {
+    const char *name;
+    unsigned shared_kb;
+} gpus[] = {{"sm_75", 64},  {"sm_80", 163},  {"sm_86", 99}, {"sm_89", 99},
+            {"sm_90", 227}, {"sm_100", 227}, {"sm_120", 99}};
+
+enum { GPUS = sizeof gpus / sizeof gpus[0], MOST_YZ = 65535, MOST_BLOCK_Z = 64 };
+
+const char *tarn_emu_gpu(size_t position)
+{
+    return position < GPUS ? gpus[position].name : NULL;
+}
+
+size_t tarn_emu_shared_limit(void)
+{
+    for (size_t i = 0; i < GPUS; i++)
+        if (strcmp(gpus[i].name, tarn_emu_settings.gpu) == 0)
+            return (size_t)gpus[i].shared_kb << 10;
+    return (size_t)gpus[0].shared_kb << 10;
+}
+
+static tarn_status refuse(tarn_context *ctx, const struct tarn_emu_grid *l,
+                          const char *what, size_t is, size_t limit)
+{
+    return tarn_fail(ctx, TARN_EDEVICE,
+                     "%s: launched with %s %zu, expected 1 to %zu%s%s", l->kernel, what,
+                     is, limit, strstr(what, "shared") ? " on " : "",
+                     strstr(what, "shared") ? tarn_emu_settings.gpu : "");
+}
+
+static tarn_status check_limits(tarn_context *ctx, const struct tarn_emu_grid *l)
+{
+    const struct tarn_emu_dim g = l->grid, b = l->block;
+    const size_t threads = (size_t)b.x * b.y * b.z, x = 0x7fffffff;
+    const size_t shared = tarn_emu_shared_limit();
+    if (threads < 1 || threads > TARN_EMU_THREADS)
+        return refuse(ctx, l, "threads in a block", threads, TARN_EMU_THREADS);
+    if (b.z > MOST_BLOCK_Z) return refuse(ctx, l, "block.z", b.z, MOST_BLOCK_Z);
+    if (g.x < 1 || g.x > x) return refuse(ctx, l, "grid.x", g.x, x);
+    if (g.y < 1 || g.y > MOST_YZ) return refuse(ctx, l, "grid.y", g.y, MOST_YZ);
+    if (g.z < 1 || g.z > MOST_YZ) return refuse(ctx, l, "grid.z", g.z, MOST_YZ);
+    if (l->shared > shared)
+        return refuse(ctx, l, "bytes of shared memory", l->shared, shared);
+    if (l->argument_bytes > TARN_EMU_ARGUMENTS)
+        return refuse(ctx, l, "bytes of arguments", l->argument_bytes,
+                      TARN_EMU_ARGUMENTS);
+    return TARN_OK;
+}
+
+/* ---- Workers -------------------------------------------------------------------------------- */
+
+enum { MOST_WORKERS = 64 };
+
+/* All workers there are; they live as long as the process, asleep between launches. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    struct tarn_emu_worker *worker[MOST_WORKERS];
+    pthread_t thread[MOST_WORKERS];
+    unsigned count;
+    unsigned wanted, busy; /* how many take part in this job, and still do */
+    struct tarn_emu_job *job;
+    uint64_t launches;
+} team = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .done = PTHREAD_COND_INITIALIZER};
+
+static void run_blocks(struct tarn_emu_worker *w, struct tarn_emu_job *job)
+{
+    const struct tarn_emu_grid *l = job->launch;
+    w->job = job;
+    tarn_emu_here.block_dim = l->block, tarn_emu_here.grid_dim = l->grid;
+    memcpy(w->arguments, l->arguments, l->argument_bytes);
+    while (!atomic_load(&job->failed) && !atomic_load(&job->stopped)) {
+        const size_t next = atomic_fetch_add(&job->next, 1);
+        if (next >= job->blocks) break;
+        const bool forward = tarn_emu_settings.order == TARN_EMU_FORWARD;
+        tarn_emu_run_block(w, forward ? next : job->blocks - 1 - next);
+    }
+    w->job = NULL;
+}
+
+/* A worker's life: sleep, take part, say so. Its number tells whether it is wanted. */
+static void *work(void *number_as_pointer)
+{
+    const unsigned number = (unsigned)(uintptr_t)number_as_pointer;
+    uint64_t last = 0;
+    tarn_emu_worker = team.worker[number];
+    const stack_t stack = {.ss_sp = tarn_emu_worker->signal_stack,
+                           .ss_size = sizeof tarn_emu_worker->signal_stack};
+    sigaltstack(&stack, NULL);
+    pthread_mutex_lock(&team.lock);
+    for (;;) {
+        while (!team.job || team.launches == last || number >= team.wanted)
+            pthread_cond_wait(&team.work, &team.lock);
+        last = team.launches;
+        struct tarn_emu_job *job = team.job;
+        pthread_mutex_unlock(&team.lock);
+        run_blocks(tarn_emu_worker, job);
+        pthread_mutex_lock(&team.lock);
+        if (--team.busy == 0) pthread_cond_signal(&team.done);
+    }
+    return NULL;
+}
+
+/* A thread that takes no signals of the program's, only the faults that it makes. */
+static bool start_thread(unsigned number)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV), sigdelset(&all, SIGBUS), sigdelset(&all, SIGFPE);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const int failed = pthread_create(&team.thread[number], NULL, work,
+                                      (void *)(uintptr_t)number); /* NOLINT */
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return failed == 0;
+}
+
+static bool add_worker(void)
+{
+    struct tarn_emu_worker *w = aligned_alloc(64, (sizeof *w + 63) & ~(size_t)63);
+    if (!w) return false;
+    memset(w, 0, sizeof *w);
+    team.worker[team.count] = w;
+    if (tarn_fibers_new(w) && start_thread(team.count)) {
+        team.count++;
+        return true;
+    }
+    tarn_fibers_free(w);
+    free(w);
+    return false;
+}
+
+static bool gather(unsigned wanted)
+{
+    while (team.count < wanted && add_worker()) {}
+    return team.count > 0;
+}
+
+/* ---- A launch ---------------------------------------------------------------------------------- */
+
+/* Waits for a while; false if the job is done. Called with the lock held. */
+static bool wait_for(unsigned milliseconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)milliseconds * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000, until.tv_nsec %= 1000000000;
+    while (team.busy > 0)
+        if (pthread_cond_timedwait(&team.done, &team.lock, &until) == ETIMEDOUT) break;
+    return team.busy > 0;
+}
+
+/* Wakes the workers and waits for the last of them. One that does not stop when it is asked
+ * to is in a loop without a barrier: it is told by a signal. */
+static void run_job(tarn_context *ctx, struct tarn_emu_job *job, unsigned workers)
+{
+    enum { LOOK = 10 };
+    pthread_mutex_lock(&team.lock);
+    job->number = ++team.launches;
+    team.job = job;
+    team.wanted = team.busy = workers;
+    pthread_cond_broadcast(&team.work);
+    while (wait_for(LOOK)) {
+        if (!tarn_interrupted(ctx) && !atomic_load(&job->failed)) continue;
+        if (!atomic_exchange(&job->stopped, true)) continue;
+        for (unsigned i = 0; i < workers; i++) pthread_kill(team.thread[i], SIGSEGV);
+    }
+    team.job = NULL;
+    pthread_mutex_unlock(&team.lock);
+}
+
+tarn_status tarn_emu_launch(tarn_context *ctx, const struct tarn_emu_grid *l)
+{
+    struct tarn_emu_job job = {.launch = l, .ctx = ctx};
+    tarn_status status = check_limits(ctx, l);
+    if (status) return status;
+    job.blocks = (size_t)l->grid.x * l->grid.y * l->grid.z;
+    size_t wanted = tarn_emu_settings.check ? 1 : (size_t)tarn_threads(ctx);
+    if (wanted > job.blocks) wanted = job.blocks;
+    if (wanted > MOST_WORKERS) wanted = MOST_WORKERS;
+    if (!gather((unsigned)wanted))
+        return tarn_fail(ctx, TARN_ENOMEM, "%s: no memory for a block of threads",
+                         l->kernel);
+    if (wanted > team.count) wanted = team.count;
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&one_at_a_time);
+    tarn_emu_unlock(true);
+    tarn_faults_catch();
+    run_job(ctx, &job, (unsigned)wanted);
+    tarn_faults_release();
+    tarn_emu_unlock(false);
+    pthread_mutex_unlock(&one_at_a_time);
+    if (atomic_load(&job.failed))
+        return tarn_fail(ctx, TARN_EDEVICE, "%s", job.message);
+    return atomic_load(&job.stopped) ? tarn_poll(ctx, l->kernel) : TARN_OK;
+}
