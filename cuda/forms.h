@@ -59,10 +59,30 @@ struct tarn_ladder {
     int best; /* position of the default */
 };
 
+/* Stage 0: the operations of struct tarn_phi_rows (src/stages/phi.h) on R rows of the device.
+ * `id` is one of enum tarn_phi_id. */
+struct tarn_device_phi {
+    tarn_status (*apply)(tarn_context *ctx, int id, size_t R, size_t D, const void *x,
+                         void *f);
+    tarn_status (*grad)(tarn_context *ctx, int id, size_t R, size_t D, const void *x,
+                        const void *df, void *dx);
+    tarn_status (*apply_scaled)(tarn_context *ctx, int id, size_t R, size_t D,
+                                const void *x, double eps, void *f, void *pivot,
+                                void *eps_row);
+    tarn_status (*grad_scaled)(tarn_context *ctx, int id, size_t R, size_t D,
+                               const void *x, const void *pivot, const void *df,
+                               void *dx);
+    tarn_status (*scale)(tarn_context *ctx, size_t R, size_t C, double eps, void *f,
+                         void *pivot, void *eps_row);
+    tarn_status (*unscale)(tarn_context *ctx, size_t R, size_t C, const void *pivot,
+                           void *df);
+};
+
 /* Everything the kernels do, for one element type on one device. */
 struct tarn_kernels {
     const struct tarn_ladder *sim, *sim_grad, *assoc, *assoc_grad, *prefix,
         *prefix_grad, *rnn, *rnn_grad;
+    const struct tarn_device_phi *phi;
 };
 
 #ifdef __cplusplus
