@@ -72,3 +72,9 @@ criterion_tests += tests/test_oracle tests/test_equiv tests/test_equiv_report te
 	tests/test_cases_states
 EXTRA_DIST += tests/every_form.h tests/comparison.h
 lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua
+
+## The kernels of cuda/ on the emulated device.
+if WITH_EMU
+criterion_tests += tests/test_kernels_prefix
+endif
+EXTRA_DIST += tests/kernels.h tests/kernels_device.h

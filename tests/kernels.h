@@ -1,0 +1,188 @@
+/* kernels.h: what the tests of kernels share: a problem, and every rung of a ladder on it.
+ *
+ *     struct problem p = problem_of((struct sizes){2, 65, 65, 17, 15});
+ *     p.options.causal = true;
+ *     check_outputs(&p, LADDERS(prefix), "prefix");
+ *     check_gradients(&p, LADDERS(prefix_grad), "prefix_grad");
+ *
+ * A check runs each rung, as float and as double, with the threads in every order. The result
+ * must be near the oracle's (src/check/oracle.h), and its bits must not depend on the order.
+ * Device memory starts as NaN, so what a rung forgets to write is found too. */
+#ifndef TARN_TESTS_KERNELS_H
+#define TARN_TESTS_KERNELS_H
+
+#include "kernels_device.h"
+
+/* ---- Ladders --------------------------------------------------------------------------- */
+
+#define DECLARE(form)                                                                  \
+    extern const struct tarn_ladder tarn_emu_##form##_f32, tarn_emu_##form##_f64
+DECLARE(sim);
+DECLARE(sim_grad);
+DECLARE(assoc);
+DECLARE(assoc_grad);
+DECLARE(prefix);
+DECLARE(prefix_grad);
+DECLARE(rnn);
+DECLARE(rnn_grad);
+
+/* The ladders of one form, of float and of double. */
+struct ladders {
+    const struct tarn_ladder *of[2];
+};
+#define LADDERS(form)                                                                  \
+    (struct ladders)                                                                   \
+    {                                                                                  \
+        {                                                                              \
+            &tarn_emu_##form##_f32, &tarn_emu_##form##_f64                             \
+        }                                                                              \
+    }
+
+/* ---- How near a result must be ----------------------------------------------------------- */
+
+/* The bound of src/check/equiv.c, for the same reasons: two-level sums over N, one sum over
+ * C or an exp, twice that and a sum over M in a gradient. With tf32 each factor of a product
+ * has 11 bits: two factors in each of two products, and the exponent a sum of such ones. */
+static inline double tolerance(const struct problem *p, const struct inputs *in,
+                               const char *rung)
+{
+    const double N = (double)(p->n.N > p->n.N_q ? p->n.N : p->n.N_q), L = 64;
+    const double C = (double)p->n.C, a = in->oracle.exponent;
+    const double eps = in->dtype == TARN_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    const bool has_exponent =
+        p->options.by == TARN_SOFTMAX || p->options.by == TARN_RBF;
+    double n = fmin(N, L) + ceil(N / L) + 8, tf32 = 0;
+    n += has_exponent ? (sqrt(C) + 2) * a : C + a;
+    if (in->dout) n = 2 * n + (double)p->n.M;
+    if (strcmp(rung, "tf32") == 0) tf32 = ldexp(4 + (has_exponent ? 2 * a : 0), -11);
+    return n * eps + (in->dout ? 4 : 1) * tf32;
+}
+
+struct claim {
+    const char *form, *rung, *what;
+    double tol;
+    struct sizes n;
+};
+
+/* Every element within tol times the magnitude of what it is a sum of. NaN fails. */
+static inline void expect_sum(const tarn_tensor *got, const struct tarn_oracle_sum *sum,
+                              struct claim claim)
+{
+    if (!sum->value) return;
+    cr_assert(got != NULL, "%s: no %s", claim.form, claim.what);
+    const double smallest = (double)FLT_MIN;
+    for (size_t i = 0; i < tarn_tensor_numel(sum->value); i++) {
+        const double x = flat(got, i), expected = flat(sum->value, i);
+        const double bound = claim.tol * flat(sum->magnitude, i) + smallest;
+        const bool same = x == expected || (isnan(x) && isnan(expected));
+        cr_assert(
+            same || fabs(x - expected) <= bound,
+            "%s %s, %s, heads %zu, N_q %zu, N %zu, C %zu, M %zu: element %zu of %s "
+            "is %.9g, expected %.9g within %.3g",
+            claim.form, claim.rung,
+            tarn_tensor_dtype(got) == TARN_FLOAT32 ? "float" : "double", claim.n.heads,
+            claim.n.N_q, claim.n.N, claim.n.C, claim.n.M, i, claim.what, x, expected,
+            bound);
+    }
+}
+
+static inline void expect_oracle(const struct results *r, const struct inputs *in,
+                                 struct claim claim)
+{
+    const struct tarn_oracle *o = &in->oracle;
+    const struct {
+        const char *what;
+        const tarn_tensor *got;
+        const struct tarn_oracle_sum *expected;
+    } parts[] = {{"dq", r->dq, &o->dq},    {"dk", r->dk, &o->dk},
+                 {"dv", r->dv, &o->dv},    {"dS0", r->dS0, &o->dS0},
+                 {"dz0", r->dz0, &o->dz0}, {"out", r->out, &o->out}};
+    const size_t count = sizeof parts / sizeof *parts;
+    for (size_t t = in->dout ? 0 : count - 1; t < (in->dout ? count - 1 : count); t++) {
+        claim.what = parts[t].what;
+        expect_sum(parts[t].got, parts[t].expected, claim);
+    }
+}
+
+static inline void expect_same_bits(const struct results *a, const struct results *b,
+                                    struct claim claim)
+{
+    const tarn_tensor *const x[] = {a->out, a->weights, a->S,   a->z,  a->dq,
+                                    a->dk,  a->dv,      a->dS0, a->dz0};
+    const tarn_tensor *const y[] = {b->out, b->weights, b->S,   b->z,  b->dq,
+                                    b->dk,  b->dv,      b->dS0, b->dz0};
+    for (size_t t = 0; t < sizeof x / sizeof *x; t++) {
+        if (!x[t]) continue;
+        const void *bits = tarn_tensor_data(x[t]), *others = tarn_tensor_data(y[t]);
+        cr_assert(
+            memcmp(bits, others, bytes_of(x[t])) == 0,
+            "%s %s, N_q %zu, N %zu, C %zu, M %zu: result %zu depends on the order "
+            "of the threads",
+            claim.form, claim.rung, claim.n.N_q, claim.n.N, claim.n.C, claim.n.M, t);
+    }
+}
+
+/* ---- The checks -------------------------------------------------------------------------- */
+
+static inline void set_order(int order)
+{
+    const enum tarn_emu_order orders[] = {TARN_EMU_FORWARD, TARN_EMU_REVERSED,
+                                          TARN_EMU_RANDOM, TARN_EMU_RANDOM};
+    tarn_emu_settings.order = orders[order];
+    tarn_emu_settings.seed = (unsigned)order;
+}
+enum { ORDERS = 4 };
+
+/* One rung in every order; gives what it wrote. */
+static inline struct results check_rung(const struct problem *p,
+                                        const struct inputs *in,
+                                        const struct tarn_rung *rung, const char *form)
+{
+    const struct claim claim = {form, rung->name, "", tolerance(p, in, rung->name),
+                                p->n};
+    set_order(0);
+    struct results first = run_rung(p, in, rung);
+    expect_oracle(&first, in, claim);
+    for (int order = 1; order < ORDERS; order++) {
+        set_order(order);
+        struct results other = run_rung(p, in, rung);
+        expect_same_bits(&first, &other, claim);
+        free_results(&other);
+    }
+    set_order(0);
+    return first;
+}
+
+/* What else a test has to say of one rung's results; they end afterwards. */
+typedef void look_fn(const struct problem *p, const struct inputs *in,
+                     const struct results *r, const char *rung);
+
+static inline void check_ladders(const struct problem *p, struct ladders ladders,
+                                 const char *form, bool grad, look_fn *look)
+{
+    for (int type = 0; type < 2; type++) {
+        struct inputs in = inputs_of(p, type ? TARN_FLOAT64 : TARN_FLOAT32, grad);
+        ask_oracle(p, &in);
+        for (int r = 0; r < ladders.of[type]->count; r++) {
+            const struct tarn_rung *rung = &ladders.of[type]->rungs[r];
+            struct results results = check_rung(p, &in, rung, form);
+            if (look) look(p, &in, &results, rung->name);
+            free_results(&results);
+        }
+        free_inputs(&in);
+    }
+}
+
+static inline void check_outputs(const struct problem *p, struct ladders ladders,
+                                 const char *form)
+{
+    check_ladders(p, ladders, form, false, NULL);
+}
+
+static inline void check_gradients(const struct problem *p, struct ladders ladders,
+                                   const char *form)
+{
+    check_ladders(p, ladders, form, true, NULL);
+}
+
+#endif
