@@ -78,6 +78,43 @@ __device__ inline void multiply(entries<T> &acc, int n, Left left, Right right)
     }
 }
 
+/* The same under a causal mask: a sum over x <= row, or over row <= x < n. Entries that the
+ * mask hides are not multiplied by 0 but left out, for they may be NaN; it is half the work. */
+template <class T, class Left, class Right>
+__device__ inline void multiply_until_row(entries<T> &acc, Left left, Right right)
+{
+    constexpr int R = tile<T>::R;
+    const int first = row_of<T>(0);
+    multiply<T>(acc, first + 1, left, right);
+#pragma unroll
+    for (int u = 1; u < R; u++)
+#pragma unroll
+        for (int x = 1; x <= u; x++)
+#pragma unroll
+            for (int w = 0; w < R; w++)
+                acc[u][w] +=
+                    left(first + x, first + u) * right(first + x, column_of<T>(w));
+}
+
+template <class T, class Left, class Right>
+__device__ inline void multiply_from_row(entries<T> &acc, int n, Left left, Right right)
+{
+    constexpr int R = tile<T>::R;
+    const int first = row_of<T>(0), last = first + R - 1;
+#pragma unroll
+    for (int u = 0; u < R - 1; u++)
+#pragma unroll
+        for (int x = u; x < R - 1; x++)
+            if (first + x < n)
+#pragma unroll
+                for (int w = 0; w < R; w++)
+                    acc[u][w] +=
+                        left(first + x, first + u) * right(first + x, column_of<T>(w));
+    multiply<T>(
+        acc, n - last, [&](int x, int row) { return left(last + x, row); },
+        [&](int x, int column) { return right(last + x, column); });
+}
+
 /* Calls f(u, w, row, column) for each entry of this thread. */
 template <class T, class F> __device__ inline void each_entry(F f)
 {

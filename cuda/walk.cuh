@@ -18,6 +18,11 @@ template <class T> struct levels {
     T *S, *z, *S_part, *z_part; /* [C, M], [C] */
 };
 
+template <class T> levels<const T> read_only(levels<T> s)
+{
+    return {s.S, s.z, s.S_part, s.z_part};
+}
+
 template <class T> levels<T> levels_in(const tarn_span *s)
 {
     return {static_cast<T *>(s->S), static_cast<T *>(s->z), static_cast<T *>(s->S_part),
@@ -29,6 +34,17 @@ __device__ inline levels<T> levels_of(levels<T> all, size_t h, size_t C, size_t 
 {
     return {all.S + h * C * M, all.z + h * C, all.S_part + h * C * M,
             all.z_part + h * C};
+}
+
+/* Two levels in plain memory: S of all heads, then z, S_part, z_part. */
+inline size_t levels_size(size_t heads, size_t C, size_t M)
+{
+    return 2 * heads * (C * M + C);
+}
+template <class T> levels<T> levels_at(T *memory, size_t heads, size_t C, size_t M)
+{
+    const size_t in_S = heads * C * M, in_z = heads * C;
+    return {memory, memory + in_S, memory + in_S + in_z, memory + 2 * in_S + in_z};
 }
 
 //> region walk
