@@ -3,7 +3,8 @@
 ##
 ##   x.emu.lo      by $(CXX), for the emulated device
 kernel_sources = cuda/features.cu cuda/prefix.cu
-kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh cuda/phi.cuh
+kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \
+	cuda/chunks.cuh cuda/phi.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
 kernel_libraries =
 SUFFIXES = .cu .emu.lo

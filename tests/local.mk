@@ -23,11 +23,6 @@ criterion_tests += tests/test_phi tests/test_forms tests/test_cell tests/test_fa
 	tests/test_fast_rnn tests/test_fast_forms
 EXTRA_DIST += tests/attention.h tests/golden/attention.h tests/golden/attention.py
 
-## The kernels, on the emulated device.
-if WITH_EMU
-criterion_tests += tests/test_kernels_phi
-endif
-
 ## The bindings and the tour.
 lua_tests += tests/lua/tensor_create.lua tests/lua/tensor_files.lua \
 	tests/lua/tensor_index.lua tests/lua/tensor_math.lua tests/lua/tensor_memory.lua \
@@ -75,6 +70,6 @@ lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua
 
 ## The kernels of cuda/ on the emulated device.
 if WITH_EMU
-criterion_tests += tests/test_kernels_prefix
+criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix
 endif
 EXTRA_DIST += tests/kernels.h tests/kernels_device.h
