@@ -11,7 +11,7 @@
 #ifndef TARN_CHUNKS_CUH
 #define TARN_CHUNKS_CUH
 
-#include "cuda/tile.cuh"
+#include "cuda/products.cuh"
 #include "cuda/walk.cuh"
 
 namespace
@@ -20,13 +20,14 @@ namespace
 /* How the sequences of all heads are cut. */
 struct chunks {
     size_t heads, N, C, M;
-    size_t length, count; /* rows of a chunk, chunks of a head */
+    size_t length, count;   /* rows of a chunk, chunks of a head */
+    const int64_t *lengths; /* rows that exist, or NULL */
 };
 
 template <class T> chunks chunks_of(const tarn_span *s, unsigned squares)
 {
     const size_t length = tile<T>::side * squares;
-    return {s->heads, s->N, s->C, s->M, length, (s->N + length - 1) / length};
+    return {s->heads, s->N, s->C, s->M, length, (s->N + length - 1) / length, nullptr};
 }
 
 __device__ __host__ inline size_t state_size(const chunks &d)
@@ -45,13 +46,15 @@ struct own {
 __device__ inline own own_chunk(const chunks &d)
 {
     const size_t h = blockIdx.x / d.count, start = blockIdx.x % d.count * d.length;
-    return {h * d.N + start, d.N - start < d.length ? d.N - start : d.length};
+    const size_t N = d.lengths ? size_t(d.lengths[h]) : d.N;
+    const size_t left = N > start ? N - start : 0;
+    return {h * d.N + start, left < d.length ? left : d.length};
 }
 
 //> region chunk_sums
 /* The sum of each chunk by itself: S += k_i v_i^T, z += w_i k_i (w NULL: 1). Block: one square
- * of S, of one chunk. */
-template <class T>
+ * of S, of one chunk. Sums have two levels, one square of rows and all of them. */
+template <class T, class P = plain_cores<T>>
 __global__ void __launch_bounds__(256)
     chunk_sums(chunks d, const T *k, const T *v, const T *w, T *states)
 {
@@ -60,8 +63,8 @@ __global__ void __launch_bounds__(256)
     constexpr size_t L = tile<T>::side;
     const size_t t = threadIdx.x, c0 = blockIdx.y * L, m0 = blockIdx.z * L;
     const own chunk = own_chunk(d);
-    entries<T> S = {};
-    T z = 0;
+    entries<T> S = {}, S_part = {};
+    T z = 0, z_part = 0;
     for (size_t start = 0; start < chunk.rows; start += L) {
         const size_t first = chunk.first + start, left = chunk.rows - start;
         const size_t rows = left < L ? left : L;
@@ -69,22 +72,21 @@ __global__ void __launch_bounds__(256)
         load<T>(ks, k + first * d.C + c0, d.C, rows, d.C - c0);
         load<T>(vs, v + first * d.M + m0, d.M, rows, d.M - m0);
         __syncthreads();
-        entries<T> part = {};
-        multiply<T>(
-            part, static_cast<int>(rows), [&](int i, int c) { return ks[i][c]; },
+        P::multiply(
+            S_part, static_cast<int>(rows), [&](int i, int c) { return ks[i][c]; },
             [&](int i, int m) { return vs[i][m]; });
-        each_entry<T>([&](int u, int n, int, int) { S[u][n] += part[u][n]; });
-        T z_part = 0;
-        if (m0 == 0 && t < L)
-            for (size_t i = 0; i < rows; i++)
-                z_part += ks[i][t] * (w ? w[first + i] : T(1));
-        z += z_part;
+        P::each([&](int u, int n, int, int) { carry(S_part[u][n], S[u][n]); });
+        if (m0 > 0 || t >= L) continue;
+        for (size_t i = 0; i < rows; i++)
+            z_part += ks[i][t] * (w ? w[first + i] : T(1));
+        carry(z_part, z);
     }
     T *const state = states + blockIdx.x * state_size(d);
-    each_entry<T>([&](int u, int n, int c, int m) {
-        if (c0 + c < d.C && m0 + m < d.M) state[(c0 + c) * d.M + m0 + m] = S[u][n];
+    P::each([&](int u, int n, int c, int m) {
+        if (c0 + c < d.C && m0 + m < d.M)
+            state[(c0 + c) * d.M + m0 + m] = S[u][n] + S_part[u][n];
     });
-    if (m0 == 0 && t < L && c0 + t < d.C) state[d.C * d.M + c0 + t] = z;
+    if (m0 == 0 && t < L && c0 + t < d.C) state[d.C * d.M + c0 + t] = z + z_part;
 }
 //< region chunk_sums
 
@@ -130,14 +132,14 @@ __global__ void scan_chunks(chunks d, bool backwards, levels<const T> from,
 
 /* ---- Their launches -------------------------------------------------------------------- */
 
-template <class T>
+template <class T, class P = plain_cores<T>>
 tarn_status sum_chunks(tarn_context *ctx, const chunks &d, const T *k, const T *v,
                        const T *w, T *states)
 {
     constexpr unsigned L = tile<T>::side;
     const size_t blocks = d.heads * d.count;
     if (blocks == 0) return TARN_OK;
-    return launch(ctx, "chunk_sums", chunk_sums<T>,
+    return launch(ctx, "chunk_sums", chunk_sums<T, P>,
                   dim3(unsigned(blocks), blocks_for(d.C, L), blocks_for(d.M, L)),
                   tile<T>::threads, 0, d, k, v, w, states);
 }

@@ -4,7 +4,7 @@
 ##   x.emu.lo      by $(CXX), for the emulated device
 kernel_sources = cuda/features.cu cuda/prefix.cu
 kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \
-	cuda/chunks.cuh cuda/phi.cuh
+	cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
 kernel_libraries =
 SUFFIXES = .cu .emu.lo

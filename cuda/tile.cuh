@@ -61,9 +61,9 @@ __device__ inline void load(square<T> &to, const T *from, size_t width, size_t r
     load(to, from, width, rows, columns, [](T x) { return x; });
 }
 
-/* acc += sum over x < n of left(x, row) right(x, column). */
-template <class T, class Left, class Right>
-__device__ inline void multiply(entries<T> &acc, int n, Left left, Right right)
+/* Calls f(acc, left(x, row), right(x, column), x, u, w) for each entry and each x < n. */
+template <class T, class Left, class Right, class F>
+__device__ inline void combine(entries<T> &acc, int n, Left left, Right right, F f)
 {
     constexpr int R = tile<T>::R;
     for (int x = 0; x < n; x++) {
@@ -74,8 +74,16 @@ __device__ inline void multiply(entries<T> &acc, int n, Left left, Right right)
 #pragma unroll
         for (int u = 0; u < R; u++)
 #pragma unroll
-            for (int w = 0; w < R; w++) acc[u][w] += a[u] * b[w];
+            for (int w = 0; w < R; w++) f(acc[u][w], a[u], b[w], x, u, w);
     }
+}
+
+/* acc += sum over x < n of left(x, row) right(x, column). */
+template <class T, class Left, class Right>
+__device__ inline void multiply(entries<T> &acc, int n, Left left, Right right)
+{
+    combine<T>(acc, n, left, right,
+               [](T &sum, T a, T b, int, int, int) { sum += a * b; });
 }
 
 /* The same under a causal mask: a sum over x <= row, or over row <= x < n. Entries that the

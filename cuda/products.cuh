@@ -1,0 +1,92 @@
+/* products.cuh: two ways to multiply squares, for kernels that take either. Chapter 11.
+ *
+ *     plain_cores<T>   multiply and add, tile.cuh
+ *     tensor_cores     float only, rounded to tf32 on the way in: only when it is asked for
+ *
+ * Both have 16 entries a thread (4 of doubles) of the same type; where these lie in the square
+ * differs, and `each` tells. Sums stay float in either. */
+#ifndef TARN_PRODUCTS_CUH
+#define TARN_PRODUCTS_CUH
+
+#include "cuda/mma.cuh"
+#include "cuda/tile.cuh"
+
+namespace
+{
+
+template <class T> struct plain_cores {
+    template <class F> __device__ static void each(F f) { each_entry<T>(f); }
+
+    template <class Left, class Right>
+    __device__ static void multiply(entries<T> &acc, int n, Left left, Right right)
+    {
+        ::multiply<T>(acc, n, left, right);
+    }
+
+    template <class Left, class Right, class F>
+    __device__ static void combine(entries<T> &acc, int n, Left left, Right right, F f)
+    {
+        ::combine<T>(acc, n, left, right, f);
+    }
+};
+
+/* A warp has 16 rows and 32 columns of the square, four products of mma side by side. */
+struct tensor_cores {
+    __device__ static int row(int e)
+    {
+        const int t = static_cast<int>(threadIdx.x);
+        return t / 32 % 4 * 16 + t % 32 / 4 + e / 2 * 8;
+    }
+    __device__ static int column(int u, int e)
+    {
+        const int t = static_cast<int>(threadIdx.x);
+        return t / 128 * 32 + u * 8 + t % 4 * 2 + e % 2;
+    }
+
+    template <class F> __device__ static void each(F f)
+    {
+#pragma unroll
+        for (int u = 0; u < 4; u++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) f(u, e, row(e), column(u, e));
+    }
+
+    /* What is no product, or no tf32 is there for: entry by entry. */
+    template <class Left, class Right, class F>
+    __device__ static void combine(entries<float> &acc, int n, Left left, Right right,
+                                   F f)
+    {
+        for (int x = 0; x < n; x++)
+            each([&](int u, int e, int i, int j) {
+                f(acc[u][e], left(x, i), right(x, j), x, u, e);
+            });
+    }
+
+    /* Reads up to 7 rows past n, which are 0 in squares that were loaded. */
+    template <class Left, class Right>
+    __device__ static void multiply(entries<float> &acc, int n, Left left, Right right)
+    {
+#if TARN_HAS_TF32
+        const int thread = static_cast<int>(threadIdx.x), t = thread % 4;
+        const int first = thread / 128 * 32 + thread % 32 / 4;
+        for (int x = 0; x < n; x += 8) {
+            unsigned a[4], b[2];
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                a[e] = to_tf32(left(x + t + e / 2 * 4, row(e % 2 * 2)));
+#pragma unroll
+            for (int u = 0; u < 4; u++) {
+                b[0] = to_tf32(right(x + t, first + u * 8));
+                b[1] = to_tf32(right(x + t + 4, first + u * 8));
+                mma_16x8x8(acc[u], a, b);
+            }
+        }
+#else
+        combine(acc, n, left, right,
+                [](float &sum, float a, float b, int, int, int) { sum += a * b; });
+#endif
+    }
+};
+
+} // namespace
+#endif
