@@ -215,12 +215,11 @@ tarn_status output_chunks(const tarn_span *s, const chunks &d, const T *states, 
                           T *dens)
 {
     const size_t blocks = d.heads * d.count;
+    const arrays<T> a = arrays_in<T>(s);
     if (blocks == 0) return TARN_OK;
     return launch(s->ctx, "chunk_outputs", chunk_outputs<T>,
                   dim3(unsigned(blocks), blocks_for(d.M, tile<T>::side)),
-                  tile<T>::threads, 0, d, static_cast<const T *>(s->q),
-                  static_cast<const T *>(s->k), static_cast<const T *>(s->v), states,
-                  static_cast<T>(s->eps), static_cast<const T *>(s->eps_row), out,
+                  tile<T>::threads, 0, d, a.q, a.k, a.v, states, a.eps, a.eps_row, out,
                   dens);
 }
 

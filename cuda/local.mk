@@ -2,9 +2,9 @@
 ## TARN_TARGET as the prefix of its tables:
 ##
 ##   x.emu.lo      by $(CXX), for the emulated device
-kernel_sources = cuda/features.cu cuda/prefix.cu
+kernel_sources = cuda/features.cu cuda/prefix.cu cuda/prefix_grad.cu
 kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \
-	cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh
+	cuda/sweeps.cuh cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
 kernel_libraries =
 SUFFIXES = .cu .emu.lo

@@ -32,15 +32,12 @@ template <class T> size_t k2_work(const tarn_span *s)
 template <class T> tarn_status k2(tarn_span *s)
 {
     const chunks d = chunks_of<T>(s, 1);
-    T *const states = static_cast<T *>(s->work);
-    if (d.heads * d.count == 0) return TARN_OK;
+    const arrays<T> a = arrays_in<T>(s);
     const levels<T> state = levels_in<T>(s);
-    tarn_status status = sum_chunks(s->ctx, d, static_cast<const T *>(s->k),
-                                    static_cast<const T *>(s->v),
-                                    static_cast<const T *>(nullptr), states);
-    if (!status) status = scan(s->ctx, d, false, read_only(state), state, states);
-    if (!status)
-        status = output_chunks<T>(s, d, states, static_cast<T *>(s->out), nullptr);
+    if (d.heads * d.count == 0) return TARN_OK;
+    tarn_status status = sum_chunks<T>(s->ctx, d, a.k, a.v, nullptr, a.work);
+    if (!status) status = scan(s->ctx, d, false, read_only(state), state, a.work);
+    if (!status) status = output_chunks<T>(s, d, a.work, a.out, nullptr);
     s->count = 0;
     return status;
 }

@@ -13,6 +13,28 @@
 namespace
 {
 
+/* What a span points to, by its type. */
+template <class T> struct arrays {
+    const T *q, *k, *v, *dout, *eps_row;
+    T *out, *dq, *dk, *dv, *work;
+    T eps;
+};
+
+template <class T> arrays<T> arrays_in(const tarn_span *s)
+{
+    return {static_cast<const T *>(s->q),
+            static_cast<const T *>(s->k),
+            static_cast<const T *>(s->v),
+            static_cast<const T *>(s->dout),
+            static_cast<const T *>(s->eps_row),
+            static_cast<T *>(s->out),
+            static_cast<T *>(s->dq),
+            static_cast<T *>(s->dk),
+            static_cast<T *>(s->dv),
+            static_cast<T *>(s->work),
+            static_cast<T>(s->eps)};
+}
+
 /* The two levels of one head's state. */
 template <class T> struct levels {
     T *S, *z, *S_part, *z_part; /* [C, M], [C] */
@@ -27,6 +49,18 @@ template <class T> levels<T> levels_in(const tarn_span *s)
 {
     return {static_cast<T *>(s->S), static_cast<T *>(s->z), static_cast<T *>(s->S_part),
             static_cast<T *>(s->z_part)};
+}
+
+/* The gradient that arrives at the final state, and where that of the initial one goes: one
+ * level each, either may be NULL. */
+template <class T> levels<const T> state_gradient(const tarn_span *s)
+{
+    return {static_cast<const T *>(s->dS), static_cast<const T *>(s->dz), nullptr,
+            nullptr};
+}
+template <class T> levels<T> start_gradient(const tarn_span *s)
+{
+    return {static_cast<T *>(s->dS0), static_cast<T *>(s->dz0), nullptr, nullptr};
 }
 
 template <class T>
@@ -90,12 +124,11 @@ template <class T> tarn_status walk_run(tarn_span *s)
 {
     constexpr unsigned threads = 64;
     if (s->N == 0 || s->heads == 0) return TARN_OK;
-    const tarn_status status = launch(
-        s->ctx, "walk", walk<T>, static_cast<unsigned>(s->heads), threads,
-        2 * s->C * sizeof(T), s->N, s->C, s->M, s->count, static_cast<const T *>(s->q),
-        static_cast<const T *>(s->k), static_cast<const T *>(s->v),
-        static_cast<T>(s->eps), static_cast<const T *>(s->eps_row), levels_in<T>(s),
-        static_cast<T *>(s->out));
+    const arrays<T> a = arrays_in<T>(s);
+    const tarn_status status =
+        launch(s->ctx, "walk", walk<T>, static_cast<unsigned>(s->heads), threads,
+               2 * s->C * sizeof(T), s->N, s->C, s->M, s->count, a.q, a.k, a.v, a.eps,
+               a.eps_row, levels_in<T>(s), a.out);
     s->count = (s->count + s->N) % block_of_sums;
     return status;
 }
