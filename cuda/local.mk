@@ -2,27 +2,41 @@
 ## TARN_TARGET as the prefix of its tables:
 ##
 ##   x.emu.lo      by $(CXX), for the emulated device
+##   x.checked.lo  the same, instrumented: each access is seen by emu/hooks.c
 kernel_sources = cuda/features.cu cuda/prefix.cu cuda/prefix_grad.cu
 kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \
 	cuda/sweeps.cuh cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
 kernel_libraries =
-SUFFIXES = .cu .emu.lo
+SUFFIXES = .cu .emu.lo .checked.lo
 
 if WITH_EMU
 kernel_libraries += libemu.la
 noinst_LTLIBRARIES += libemu.la
 libemu_la_SOURCES = $(emu_sources)
-libemu_la_LIBADD = $(kernel_sources:.cu=.emu.lo)
-CLEANFILES += $(kernel_sources:.cu=.emu.lo) cuda/*.d
+libemu_la_LIBADD = $(kernel_sources:.cu=.emu.lo) $(kernel_sources:.cu=.checked.lo)
+CLEANFILES += $(libemu_la_LIBADD) cuda/*.d
 endif
+
+## One short line for each, as Automake has them.
+AM_V_KERNEL = $(am__v_KERNEL_$(V))
+am__v_KERNEL_ = $(am__v_KERNEL_$(AM_DEFAULT_VERBOSITY))
+am__v_KERNEL_0 = @echo "  KERNEL  " $@;
+am__v_KERNEL_1 =
 
 kernel_compile = $(CXX) $(DEFS) -I. $(AM_CPPFLAGS) $(CPPFLAGS) -x c++
 
 .cu.emu.lo:
-	$(AM_V_CXX)$(MKDIR_P) $(@D) && $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) \
+	$(AM_V_KERNEL)$(MKDIR_P) $(@D) && $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) \
 	$(LIBTOOLFLAGS) --mode=compile $(kernel_compile) -DTARN_TARGET=emu $(CXXFLAGS) \
 	$(KERNEL_CXXFLAGS) $(SANITIZER_CFLAGS) $(COVERAGE_CFLAGS) \
 	-MD -MP -MF $@.d -c -o $@ $<
 
+## -fsanitize=thread only here, never when linking: its calls are ours. -g: for the lines.
+.cu.checked.lo:
+	$(AM_V_KERNEL)$(MKDIR_P) $(@D) && $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) \
+	$(LIBTOOLFLAGS) --mode=compile $(kernel_compile) -DTARN_TARGET=checked $(CXXFLAGS) \
+	$(KERNEL_CXXFLAGS) -O1 -g -fsanitize=thread -MD -MP -MF $@.d -c -o $@ $<
+
 -include $(kernel_sources:.cu=.emu.lo.d)
+-include $(kernel_sources:.cu=.checked.lo.d)

@@ -105,9 +105,10 @@ static void describe_waiting(const struct tarn_emu_worker *w, char *text, size_t
     for (unsigned first = 0, i = 1; i <= w->threads && used < size; i++) {
         const struct tarn_fiber *f = &w->fiber[first];
         if (i < w->threads && same_place(f, &w->fiber[i])) continue;
-        const int n = snprintf(text + used, size - used, "%sthreads %u to %u %s %s:%d",
-                               first ? "; " : "", first, i - 1, state_text(f->state),
-                               f->file ? f->file : "the start", f->line);
+        const int n =
+            snprintf(text + used, size - used, "%sthreads %u to %u %s %s:%d",
+                     first ? "; " : "", first, i - 1, state_text(f->state),
+                     f->file ? tarn_emu_short_file(f->file) : "the start", f->line);
         used += (size_t)n, first = i;
     }
 }
@@ -147,7 +148,7 @@ static void check_barrier(struct tarn_emu_worker *w, const char *file, int line)
             w, file, line,
             "__syncthreads, but other threads of the block wait at another one, "
             "%s:%d: all of them must come to the same",
-            w->barrier_file, w->barrier_line);
+            tarn_emu_short_file(w->barrier_file), w->barrier_line);
     if (w->alive < w->threads)
         tarn_emu_blame(w, file, line,
                        "__syncthreads, but %u of %u threads of the block have exited "
@@ -204,20 +205,25 @@ static void meet(struct tarn_emu_worker *w, struct tarn_fiber *f)
     for (unsigned i = 0; i < TARN_EMU_WARP; i++) {
         if (!(f->mask >> i & 1)) continue;
         const struct tarn_fiber *g = &lane[i];
-        if (g->mask != f->mask || g->all != f->all || g->line != f->line)
+        if (g->mask != f->mask || g->all != f->all || g->line != f->line ||
+            strcmp(g->file, f->file) != 0)
             tarn_emu_blame(
                 w, f->file, f->line,
                 "lanes of a warp meet at different operations: lane %u here with "
                 "mask %08x, lane %u at %s:%d with mask %08x",
-                f->index & 31u, f->mask, i, g->file, g->line, g->mask);
+                f->index & 31u, f->mask, i, tarn_emu_short_file(g->file), g->line,
+                g->mask);
         brought[i] = g->brought;
     }
     const char *wrong = f->all ? f->all(brought) : NULL;
     if (wrong) tarn_emu_blame(w, f->file, f->line, "%s", wrong);
-    if (!f->all) warp->epoch++;
+    if (!f->all) {
+        warp->epoch++;
+        if (tarn_emu_watch & TARN_WATCH_CHECK)
+            tarn_check_syncwarp(w, f->index / TARN_EMU_WARP, f->mask);
+    }
     for (unsigned i = 0; i < TARN_EMU_WARP; i++)
-        if (f->mask >> i & 1)
-            lane[i].state = TARN_READY, lane[i].warp_epoch = warp->epoch;
+        if (f->mask >> i & 1) lane[i].state = TARN_READY;
     warp->waiting &= ~f->mask;
 }
 
@@ -276,18 +282,20 @@ static void prepare_fiber(struct tarn_fiber *f, unsigned index, struct tarn_emu_
         (struct tarn_emu_dim){index % b.x, index / b.x % b.y, index / (b.x * b.y)};
     f->state = TARN_READY;
     f->file = NULL, f->line = 0;
-    f->warp_epoch = 0;
     f->pending_count = f->groups = 0;
     tarn_fiber_prepare(f, live);
 }
 
-/* Shared memory is NaN at the start of a block; its dynamic part ends at the guard page. */
+/* Shared memory is NaN at the start of a block; its dynamic part ends at the guard page. A
+ * kernel from a module of its own has nothing but shared memory there, see where.c. */
 static void prepare_shared(struct tarn_emu_worker *w, size_t bytes)
 {
     w->shared = w->arena + TARN_EMU_ARENA - ((bytes + 15) & ~(size_t)15);
     w->arena_low = w->shared;
     w->static_count = 0;
     memset(w->shared, 0xff, bytes);
+    if (!w->module.ours && w->module.tls)
+        memset(w->module.tls, 0xff, w->module.tls_bytes);
     tarn_emu_here.shared = w->shared;
 }
 
@@ -295,7 +303,6 @@ void tarn_emu_run_block(struct tarn_emu_worker *w, size_t position)
 {
     const struct tarn_emu_grid *l = w->job->launch;
     w->block = position;
-    w->serial++;
     tarn_emu_here.block = (struct tarn_emu_dim){
         (unsigned)(position % l->grid.x), (unsigned)(position / l->grid.x % l->grid.y),
         (unsigned)(position / l->grid.x / l->grid.y)};
@@ -303,6 +310,7 @@ void tarn_emu_run_block(struct tarn_emu_worker *w, size_t position)
     w->at_barrier = w->generation = 0;
     prepare_shared(w, l->shared);
     memset(w->warp, 0, sizeof w->warp);
+    if (tarn_emu_watch & TARN_WATCH_CHECK) tarn_check_block(w);
     for (unsigned i = 0; i < w->threads; i++) prepare_fiber(&w->fiber[i], i, l->block);
     w->random = (position + 1) * UINT64_C(0x9E3779B97F4A7C15) + tarn_emu_settings.seed;
     arrange(w);
@@ -310,42 +318,69 @@ void tarn_emu_run_block(struct tarn_emu_worker *w, size_t position)
     w->in_runtime = true;
     run_to(w, &w->main, &w->fiber[w->order[0]]);
     w->running = NULL;
+    if (tarn_emu_watch & TARN_WATCH_PROFILE) tarn_profile_block(w);
 }
 
 /* ---- Shared memory of a fixed size ------------------------------------------------------------ */
+
+/* Between two arrays, and only where accesses are checked, so that none runs into the other. */
+static size_t gap(void)
+{
+    return tarn_emu_watch & TARN_WATCH_CHECK ? 256 : 0;
+}
 
 void *tarn_emu_shared(const void *key, size_t bytes, const char *file, int line)
 {
     struct tarn_emu_worker *w = tarn_emu_worker;
     for (unsigned i = 0; i < w->static_count; i++)
         if (w->statics[i].key == key) return w->statics[i].memory;
-    const size_t room = (bytes + 15) & ~(size_t)15;
-    const size_t used = (size_t)(w->arena + TARN_EMU_ARENA - w->arena_low);
-    if (w->static_count == TARN_EMU_STATICS || used + room > tarn_emu_shared_limit())
+    const size_t room = (bytes + 15) & ~(size_t)15, limit = tarn_emu_shared_limit();
+    const size_t used =
+        (size_t)(w->arena + TARN_EMU_ARENA - w->arena_low) - w->static_count * gap();
+    if (w->static_count == TARN_EMU_STATICS)
+        tarn_emu_blame(w, file, line,
+                       "more than %d arrays of shared memory of a fixed size",
+                       (int)TARN_EMU_STATICS);
+    if (used + room > limit)
         tarn_emu_blame(
             w, file, line,
             "%zu bytes of shared memory in this block, expected at most %zu on %s",
-            used + room, tarn_emu_shared_limit(), tarn_emu_settings.gpu);
-    w->arena_low -= room;
+            used + room, limit, tarn_emu_settings.gpu);
+    w->arena_low -= room + gap();
     memset(w->arena_low, 0xff, bytes);
-    w->statics[w->static_count++] = (struct tarn_static_shared){key, w->arena_low};
+    w->statics[w->static_count++] =
+        (struct tarn_static_shared){key, w->arena_low, bytes};
     return w->arena_low;
 }
 
 /* ---- cp.async ----------------------------------------------------------------------------------- */
 
+static struct tarn_emu_pending *more_room(struct tarn_fiber *f)
+{
+    const unsigned room = f->pending_room * 2 + 16;
+    struct tarn_emu_pending *more = realloc(f->pending, room * sizeof *more);
+    if (!more) tarn_emu_blame(tarn_emu_worker, f->file, f->line, "out of memory");
+    f->pending = more, f->pending_room = room;
+    return more;
+}
+
 void tarn_emu_copy_async(void *to, const void *from, size_t bytes)
 {
-    struct tarn_fiber *f = tarn_emu_worker->running;
-    if (f->pending_count == f->pending_room) {
-        const unsigned room = f->pending_room * 2 + 16;
-        struct tarn_emu_pending *more = realloc(f->pending, room * sizeof *more);
-        if (!more) tarn_emu_blame(tarn_emu_worker, f->file, f->line, "out of memory");
-        f->pending = more, f->pending_room = room;
-    }
-    memset(to, 0xff, bytes);
-    f->pending[f->pending_count++] =
-        (struct tarn_emu_pending){to, from, bytes, f->groups};
+    struct tarn_emu_worker *w = tarn_emu_worker;
+    struct tarn_fiber *f = w->running;
+    const struct tarn_emu_pending copy = {to, from, bytes, f->groups,
+                                          __builtin_return_address(0)};
+    w->in_runtime = true;
+    if (((uintptr_t)to | (uintptr_t)from) & (bytes - 1))
+        tarn_emu_blame_code(w, copy.code,
+                            "a cp.async of %zu bytes from %p to %p: both have to be "
+                            "multiples of %zu",
+                            bytes, from, to, bytes);
+    if (tarn_emu_watch & TARN_WATCH_CHECK) tarn_check_copy(w, &copy);
+    if (f->pending_count == f->pending_room) more_room(f);
+    f->pending[f->pending_count++] = copy;
+    w->in_runtime = false;
+    memset(to, 0xff, bytes); /* a fault here is the kernel's */
 }
 
 void tarn_emu_copy_commit(void)
@@ -356,13 +391,15 @@ void tarn_emu_copy_commit(void)
 /* Delivers all groups but the last `groups_left`. */
 void tarn_emu_copy_wait(unsigned groups_left)
 {
-    struct tarn_fiber *f = tarn_emu_worker->running;
+    struct tarn_emu_worker *w = tarn_emu_worker;
+    struct tarn_fiber *f = w->running;
     unsigned kept = 0;
     for (unsigned i = 0; i < f->pending_count; i++) {
         const struct tarn_emu_pending *p = &f->pending[i];
-        if (p->group + groups_left < f->groups)
+        if (p->group + groups_left < f->groups) {
             memcpy(p->to, p->from, p->bytes);
-        else
+            if (tarn_emu_watch & TARN_WATCH_CHECK) tarn_check_arrival(w, p);
+        } else
             f->pending[kept++] = *p;
     }
     f->pending_count = kept;

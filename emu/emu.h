@@ -11,6 +11,7 @@
  *     heap.c     device memory, a guard page behind every allocation
  *     fault.c    a wild address becomes a message, and the session goes on
  *     blame.c    messages: kernel, block, thread, file and line
+ *     where.c    what memory an address lies in
  *     hooks.c    what instrumented kernels call at every access, for
  *     check.c    races, bounds, memory that was never written
  *     profile.c  bank conflicts, sectors
@@ -91,7 +92,7 @@ struct tarn_emu_settings {
     enum tarn_emu_order order; /* of threads and blocks */
     unsigned seed;             /* of the random order */
     const char *gpu;           /* "sm_75": whose limits hold */
-    bool check;                /* instrumented kernels are checked at every access */
+    bool check;  /* instrumented kernels, tarn_checked_*, are checked at every access */
     bool locked; /* device memory can't be touched but by kernels and copies */
 };
 extern struct tarn_emu_settings tarn_emu_settings;
@@ -99,10 +100,32 @@ extern struct tarn_emu_settings tarn_emu_settings;
 /* The GPUs whose limits are known, by position; NULL past the last. */
 const char *tarn_emu_gpu(size_t position);
 
-/* Device memory: full of NaN, aligned to 16, its end at a guard page. NULL: no memory left. */
+/* Device memory: full of NaN, aligned to 16, its end at a guard page. NULL: no memory left.
+ * The host touches it by copy and fill alone, as on a GPU. */
 void *tarn_emu_alloc(size_t bytes);
 void tarn_emu_free(void *memory);
 void tarn_emu_copy(void *to, const void *from, size_t bytes);
+void tarn_emu_fill(void *to, int byte, size_t bytes);
+
+/* ---- The profiler ---------------------------------------------------------------------- */
+
+/* What the warps of a kernel did at one line of its source, in all blocks that were watched.
+ * actual and least: sectors of 32 bytes (global), wavefronts (shared). */
+struct tarn_emu_row {
+    char kernel[64], file[100];
+    int line;
+    bool shared, writes;
+    unsigned bytes;           /* of one lane's access */
+    uint64_t requests, moved; /* by warps; bytes by all lanes */
+    uint64_t actual, least;
+};
+
+/* From now on the accesses of instrumented kernels, tarn_checked_*, are counted, in each
+ * `every`-th block. */
+void tarn_emu_profile_start(size_t every);
+
+/* Ends that: rows by kernel, file and line, for the caller to free; NULL: no memory left. */
+struct tarn_emu_row *tarn_emu_profile_stop(size_t *count);
 
 #ifdef __cplusplus
 }

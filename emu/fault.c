@@ -9,7 +9,6 @@
 #include "emu/inside.h"
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <ucontext.h>
 
 enum { CAUGHT = 3 };
@@ -23,38 +22,14 @@ static __thread struct {
     bool asked; /* by launch.c: no fault at all */
 } fault;
 
-/* The sentence about an address that nothing may touch. */
-static void blame_address(struct tarn_emu_worker *w)
-{
-    const char *a = fault.address;
-    const struct tarn_emu_allocation *below = NULL;
-    for (size_t back = 0; back <= TARN_EMU_PAGE && !below; back += 16)
-        below = tarn_emu_find(a - back);
-    if (a >= w->arena + TARN_EMU_ARENA && a < w->arena + TARN_EMU_ARENA + TARN_EMU_PAGE)
-        tarn_emu_blame_code(w, fault.code,
-                            "past the end of the block's shared memory, %zu bytes",
-                            w->job->launch->shared);
-    if (below)
-        tarn_emu_blame_code(w, fault.code, "byte %zu of an array of %zu bytes",
-                            (size_t)(a - below->memory), below->bytes);
-    if (tarn_emu_in_heap(a))
-        tarn_emu_blame_code(w, fault.code, "%p is device memory, but not allocated",
-                            fault.address);
-    if (a >= w->stacks &&
-        a < w->stacks + (size_t)TARN_EMU_THREADS * (TARN_EMU_STACK + TARN_EMU_PAGE))
-        tarn_emu_blame_code(w, fault.code,
-                            "the thread's local variables need more than %d bytes",
-                            (int)TARN_EMU_STACK);
-    tarn_emu_blame_code(w, fault.code, "%p is no device memory", fault.address);
-}
-
 static void land(void)
 {
     struct tarn_emu_worker *w = tarn_emu_worker;
     if (fault.asked) tarn_emu_abandon(w);
     if (fault.signal == SIGFPE)
         tarn_emu_blame_code(w, fault.code, "an integer is divided by 0");
-    blame_address(w);
+    tarn_emu_blame_code(w, fault.code, "%s",
+                        tarn_emu_wrong_address(w, fault.address).text);
 }
 
 /* Lets the thread go on in land(), on the landing stack; false where we don't know how. */

@@ -82,7 +82,7 @@ void *tarn_emu_alloc(size_t bytes)
     if (!gap || mprotect(gap, whole, PROT_READ | PROT_WRITE) != 0) return NULL;
     char *memory = gap + whole - (full ? full : 16);
     memmove(list + place + 1, list + place, (count - place) * sizeof *list);
-    list[place] = (struct tarn_emu_allocation){memory, bytes};
+    list[place] = (struct tarn_emu_allocation){.memory = memory, .bytes = bytes};
     count++;
     poison(memory, bytes);
     if (tarn_emu_settings.locked && !opened) mprotect(gap, whole, PROT_NONE);
@@ -109,7 +109,7 @@ bool tarn_emu_in_heap(const void *address)
     return heap && a >= heap && a < heap + heap_bytes;
 }
 
-const struct tarn_emu_allocation *tarn_emu_find(const void *address)
+struct tarn_emu_allocation *tarn_emu_find(const void *address)
 {
     const char *a = address;
     const size_t i = tarn_emu_in_heap(a) ? at_or_below(a) : count;
@@ -121,6 +121,7 @@ void tarn_emu_free(void *memory)
 {
     const size_t i = memory ? at_or_below(memory) : count;
     if (i == count || list[i].memory != memory) return;
+    tarn_check_forget(&list[i]);
     char *first = first_page(&list[i]);
     const size_t bytes = length(&list[i]);
     madvise(first, bytes, MADV_DONTNEED);
@@ -139,10 +140,25 @@ void tarn_emu_unlock(bool open)
                  open ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
+void tarn_emu_trust_all(void)
+{
+    for (size_t i = 0; i < count; i++) list[i].trusted = true;
+}
+
 void tarn_emu_copy(void *to, const void *from, size_t bytes)
 {
     if (bytes == 0) return;
     tarn_emu_unlock(true);
     memmove(to, from, bytes);
+    tarn_check_copied(to, bytes);
+    tarn_emu_unlock(false);
+}
+
+void tarn_emu_fill(void *to, int byte, size_t bytes)
+{
+    if (bytes == 0) return;
+    tarn_emu_unlock(true);
+    memset(to, byte, bytes);
+    tarn_check_copied(to, bytes);
     tarn_emu_unlock(false);
 }

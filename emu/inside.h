@@ -13,6 +13,7 @@ struct tarn_emu_pending {
     const void *from;
     size_t bytes;
     unsigned group;
+    const void *code; /* who asked for it */
 };
 
 /* One CUDA thread. */
@@ -27,7 +28,7 @@ struct tarn_fiber {
     const char *file; /* where it waits, or waited last */
     int line;
     /* together with the other lanes of its warp */
-    unsigned mask, warp_epoch;
+    unsigned mask;
     tarn_emu_together_fn *all;
     void *brought;
     /* cp.async */
@@ -43,6 +44,16 @@ struct tarn_warp {
 struct tarn_static_shared {
     const void *key;
     void *memory;
+    size_t bytes;
+};
+
+/* The module, program or shared library, that a kernel is in: see where.c. */
+struct tarn_emu_module {
+    void (*body)(void *);
+    const char *low, *high; /* its code and data */
+    char *tls;              /* its thread-local memory on this thread */
+    size_t tls_bytes;
+    bool ours; /* the runtime's own module: not all of that is a kernel's */
 };
 
 enum { TARN_EMU_STACK = 64 << 10, TARN_EMU_STATICS = 32, TARN_EMU_PAGE = 4096 };
@@ -66,9 +77,9 @@ struct tarn_emu_worker {
     struct tarn_static_shared statics[TARN_EMU_STATICS];
     unsigned static_count;
     struct tarn_emu_job *job;
-    uint64_t serial; /* the block's number among all that this worker ran; never 0 */
     size_t block;    /* its position in the grid */
     bool in_runtime; /* not in the kernel's own code: no place for a jump away */
+    struct tarn_emu_module module;
     char arguments[TARN_EMU_ARGUMENTS] __attribute__((aligned(64)));
     char signal_stack[TARN_EMU_STACK] __attribute__((aligned(64)));
     char landing[TARN_EMU_STACK] __attribute__((aligned(64))); /* after a fault */
@@ -79,10 +90,11 @@ struct tarn_emu_job {
     const struct tarn_emu_grid *launch;
     tarn_context *ctx;
     size_t blocks;
+    size_t start, stride; /* of the random order */
     atomic_size_t next;
     atomic_bool failed; /* whoever sets it first writes the message */
     atomic_bool stopped;
-    char message[1000];
+    char message[2000];
     uint64_t number; /* launches so far */
 };
 
@@ -113,16 +125,91 @@ void tarn_emu_blame(struct tarn_emu_worker *w, const char *file, int line,
 void tarn_emu_blame_code(struct tarn_emu_worker *w, const void *code,
                          const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
+/* A sentence by itself, and the lines of `count` places in the machine code at once: what
+ * the call that returns to each of them stands at; line 0 if nobody knows. */
+struct tarn_emu_sentence {
+    char text[600];
+};
+struct tarn_emu_sentence tarn_emu_say(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+struct tarn_emu_line {
+    char file[100];
+    int line;
+    char from_file[100]; /* the .cu file that a header's line was inlined into */
+    int from_line;
+};
+const char *tarn_emu_short_file(const char *file);
+void tarn_emu_lines(const void *const *code, size_t count, struct tarn_emu_line *lines);
 
 /* heap.c */
 struct tarn_emu_allocation {
     char *memory;
     size_t bytes;
+    struct tarn_record *records; /* check.c's, or NULL */
+    bool trusted; /* its bytes may have been written while nobody looked */
 };
 /* The allocation that an address lies in, or NULL. */
-const struct tarn_emu_allocation *tarn_emu_find(const void *address);
+struct tarn_emu_allocation *tarn_emu_find(const void *address);
 bool tarn_emu_in_heap(const void *address);
 void tarn_emu_unlock(bool open);
+void tarn_emu_trust_all(void);
+
+/* where.c: what memory an address of a kernel lies in. */
+enum tarn_emu_kind {
+    TARN_LOCAL,
+    TARN_STACKS, /* of other threads */
+    TARN_SHARED,
+    TARN_THREAD_LOCAL, /* static __shared__ */
+    TARN_GLOBAL,
+    TARN_GIVEN, /* arguments, threadIdx and its like */
+    TARN_PROGRAM,
+    TARN_HOST,
+};
+struct tarn_emu_where {
+    enum tarn_emu_kind kind;
+    const char
+        *start; /* of the array that begins last at or below the address, or NULL */
+    size_t bytes;
+    struct tarn_emu_allocation *allocation; /* on the heap */
+};
+struct tarn_emu_where tarn_emu_locate(const struct tarn_emu_worker *w,
+                                      const void *address);
+bool tarn_emu_inside(const struct tarn_emu_where *where, const void *address,
+                     size_t bytes);
+struct tarn_emu_sentence tarn_emu_wrong_address(const struct tarn_emu_worker *w,
+                                                const void *address);
+void tarn_emu_find_module(struct tarn_emu_worker *w, void (*body)(void *));
+
+/* hooks.c: who is told of accesses, for the launch under way. */
+enum { TARN_WATCH_CHECK = 1, TARN_WATCH_PROFILE = 2 };
+extern unsigned tarn_emu_watch;
+enum tarn_access {
+    TARN_READS,
+    TARN_WRITES,
+    TARN_CHANGES, /* reads and writes, not atomically */
+    TARN_LOOKS,   /* reads, atomically */
+    TARN_ATOMIC_STORE,
+    TARN_ATOMIC, /* reads and writes */
+};
+
+/* check.c */
+void tarn_check_access(struct tarn_emu_worker *w, void *address, size_t bytes,
+                       enum tarn_access access, const void *code);
+void tarn_check_block(struct tarn_emu_worker *w);
+void tarn_check_syncwarp(struct tarn_emu_worker *w, unsigned warp, unsigned mask);
+/* cp.async: begun, and arrived. */
+void tarn_check_copy(struct tarn_emu_worker *w, const struct tarn_emu_pending *p);
+void tarn_check_arrival(struct tarn_emu_worker *w, const struct tarn_emu_pending *p);
+/* Memory that the host has written. */
+void tarn_check_copied(void *to, size_t bytes);
+/* An allocation is no more. */
+void tarn_check_forget(struct tarn_emu_allocation *a);
+
+/* profile.c */
+bool tarn_emu_profiling(void);
+void tarn_profile_access(struct tarn_emu_worker *w, void *address, size_t bytes,
+                         enum tarn_access access, const void *code);
+void tarn_profile_block(struct tarn_emu_worker *w); /* has ended */
 
 /* fault.c */
 void tarn_faults_catch(void);

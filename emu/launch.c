@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct tarn_emu_settings tarn_emu_settings = {.seed = 1, .gpu = "sm_80"};
 
@@ -82,9 +83,38 @@ static struct {
     unsigned wanted, busy; /* how many take part in this job, and still do */
     struct tarn_emu_job *job;
     uint64_t launches;
+    bool over;   /* they are to end */
+    pid_t owner; /* threads do not survive a fork */
 } team = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER,
           .done = PTHREAD_COND_INITIALIZER};
+
+/* The block that comes at a place of the order; random: in steps of a number that has no
+ * factor in common with theirs, which comes to each of them once. */
+static size_t block_at(const struct tarn_emu_job *job, size_t place)
+{
+    if (tarn_emu_settings.order == TARN_EMU_FORWARD) return place;
+    if (tarn_emu_settings.order == TARN_EMU_REVERSED) return job->blocks - 1 - place;
+    return (size_t)(((unsigned __int128)place * job->stride + job->start) %
+                    job->blocks);
+}
+
+static size_t common_factor(size_t a, size_t b)
+{
+    while (b) {
+        const size_t rest = a % b;
+        a = b, b = rest;
+    }
+    return a;
+}
+
+static void choose_order(struct tarn_emu_job *job)
+{
+    const uint64_t x = (tarn_emu_settings.seed + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    job->start = (size_t)(x >> 8) % job->blocks;
+    job->stride = (size_t)(x >> 20) % job->blocks;
+    while (common_factor(job->stride, job->blocks) != 1) job->stride++;
+}
 
 static void run_blocks(struct tarn_emu_worker *w, struct tarn_emu_job *job)
 {
@@ -92,11 +122,11 @@ static void run_blocks(struct tarn_emu_worker *w, struct tarn_emu_job *job)
     w->job = job;
     tarn_emu_here.block_dim = l->block, tarn_emu_here.grid_dim = l->grid;
     memcpy(w->arguments, l->arguments, l->argument_bytes);
+    tarn_emu_find_module(w, l->body);
     while (!atomic_load(&job->failed) && !atomic_load(&job->stopped)) {
         const size_t next = atomic_fetch_add(&job->next, 1);
         if (next >= job->blocks) break;
-        const bool forward = tarn_emu_settings.order == TARN_EMU_FORWARD;
-        tarn_emu_run_block(w, forward ? next : job->blocks - 1 - next);
+        tarn_emu_run_block(w, block_at(job, next));
     }
     w->job = NULL;
 }
@@ -112,8 +142,10 @@ static void *work(void *number_as_pointer)
     sigaltstack(&stack, NULL);
     pthread_mutex_lock(&team.lock);
     for (;;) {
-        while (!team.job || team.launches == last || number >= team.wanted)
+        while (!team.over &&
+               (!team.job || team.launches == last || number >= team.wanted))
             pthread_cond_wait(&team.work, &team.lock);
+        if (team.over) break;
         last = team.launches;
         struct tarn_emu_job *job = team.job;
         pthread_mutex_unlock(&team.lock);
@@ -121,6 +153,7 @@ static void *work(void *number_as_pointer)
         pthread_mutex_lock(&team.lock);
         if (--team.busy == 0) pthread_cond_signal(&team.done);
     }
+    pthread_mutex_unlock(&team.lock);
     return NULL;
 }
 
@@ -154,8 +187,25 @@ static bool add_worker(void)
 
 static bool gather(unsigned wanted)
 {
+    if (team.owner != getpid()) team.owner = getpid(), team.count = 0;
     while (team.count < wanted && add_worker()) {}
     return team.count > 0;
+}
+
+/* At the end of the process, or before the library is unloaded. */
+__attribute__((destructor)) static void dismiss(void)
+{
+    if (team.owner != getpid() || team.job) return;
+    pthread_mutex_lock(&team.lock);
+    team.over = true;
+    pthread_cond_broadcast(&team.work);
+    pthread_mutex_unlock(&team.lock);
+    for (unsigned i = 0; i < team.count; i++) {
+        pthread_join(team.thread[i], NULL);
+        tarn_fibers_free(team.worker[i]);
+        free(team.worker[i]);
+    }
+    team.count = 0;
 }
 
 /* ---- A launch ---------------------------------------------------------------------------------- */
@@ -191,28 +241,45 @@ static void run_job(tarn_context *ctx, struct tarn_emu_job *job, unsigned worker
     pthread_mutex_unlock(&team.lock);
 }
 
+/* Accesses are looked at by one worker alone: what it finds is the same each time. */
+static size_t choose_workers(tarn_context *ctx, const struct tarn_emu_job *job)
+{
+    tarn_emu_watch = (tarn_emu_settings.check ? TARN_WATCH_CHECK : 0) |
+                     (tarn_emu_profiling() ? TARN_WATCH_PROFILE : 0);
+    if (!tarn_emu_settings.check) tarn_emu_trust_all();
+    size_t wanted = tarn_emu_watch ? 1 : (size_t)tarn_threads(ctx);
+    if (wanted > job->blocks) wanted = job->blocks;
+    return wanted < MOST_WORKERS ? wanted : MOST_WORKERS;
+}
+
+static tarn_status run_alone(tarn_context *ctx, struct tarn_emu_job *job)
+{
+    job->blocks =
+        (size_t)job->launch->grid.x * job->launch->grid.y * job->launch->grid.z;
+    choose_order(job);
+    const size_t wanted = choose_workers(ctx, job);
+    if (!gather((unsigned)wanted))
+        return tarn_fail(ctx, TARN_ENOMEM, "%s: no memory for a block of threads",
+                         job->launch->kernel);
+    tarn_emu_unlock(true);
+    tarn_faults_catch();
+    run_job(ctx, job, (unsigned)(wanted < team.count ? wanted : team.count));
+    tarn_faults_release();
+    tarn_emu_unlock(false);
+    tarn_emu_watch = 0;
+    if (atomic_load(&job->failed))
+        return tarn_fail(ctx, TARN_EDEVICE, "%s", job->message);
+    return atomic_load(&job->stopped) ? tarn_poll(ctx, job->launch->kernel) : TARN_OK;
+}
+
 tarn_status tarn_emu_launch(tarn_context *ctx, const struct tarn_emu_grid *l)
 {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     struct tarn_emu_job job = {.launch = l, .ctx = ctx};
     tarn_status status = check_limits(ctx, l);
     if (status) return status;
-    job.blocks = (size_t)l->grid.x * l->grid.y * l->grid.z;
-    size_t wanted = tarn_emu_settings.check ? 1 : (size_t)tarn_threads(ctx);
-    if (wanted > job.blocks) wanted = job.blocks;
-    if (wanted > MOST_WORKERS) wanted = MOST_WORKERS;
-    if (!gather((unsigned)wanted))
-        return tarn_fail(ctx, TARN_ENOMEM, "%s: no memory for a block of threads",
-                         l->kernel);
-    if (wanted > team.count) wanted = team.count;
-    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&one_at_a_time);
-    tarn_emu_unlock(true);
-    tarn_faults_catch();
-    run_job(ctx, &job, (unsigned)wanted);
-    tarn_faults_release();
-    tarn_emu_unlock(false);
+    status = run_alone(ctx, &job);
     pthread_mutex_unlock(&one_at_a_time);
-    if (atomic_load(&job.failed))
-        return tarn_fail(ctx, TARN_EDEVICE, "%s", job.message);
-    return atomic_load(&job.stopped) ? tarn_poll(ctx, l->kernel) : TARN_OK;
+    return status;
 }

@@ -1,0 +1,170 @@
+/* where.c: what memory an address of a kernel lies in. Chapter 11.
+ *
+ * A GPU has several kinds of memory and the host another; on the emulated device all are
+ * addresses of one process, so it has to be worked out: the fiber's stack, the block's shared
+ * memory, the heap of the device, the program (its constants), and whatever is left, which is
+ * the host's.
+ *
+ * `static __shared__` is a thread-local variable, for a block runs on one thread. Where a
+ * kernel comes from a module of its own, its thread-local memory is nothing else, and is
+ * poisoned like other shared memory. */
+#include "emu/inside.h"
+#include <link.h>
+#include <string.h>
+
+/* ---- The module that a kernel is in --------------------------------------------------------- */
+
+/* The C library's: where this thread has the variables of a module. */
+struct tls_index {
+    size_t module, offset;
+};
+extern void *__tls_get_addr(struct tls_index *index);
+
+/* What the walk over all modules looks for, and finds. */
+struct search {
+    uintptr_t code;
+    struct tarn_emu_module *found;
+};
+
+static bool covers(const struct dl_phdr_info *module, uintptr_t address)
+{
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD &&
+            address - (module->dlpi_addr + part->p_vaddr) < part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static void note_part(struct tarn_emu_module *m, const struct dl_phdr_info *module,
+                      const ElfW(Phdr) * part)
+{
+    const char *low = (const char *)(module->dlpi_addr + part->p_vaddr);
+    const char *high = low + part->p_memsz;
+    if (part->p_type == PT_LOAD) {
+        if (!m->low || low < m->low) m->low = low;
+        if (high > m->high) m->high = high;
+    }
+    if (part->p_type != PT_TLS) return;
+    struct tls_index index = {module->dlpi_tls_modid, 0};
+    m->tls = __tls_get_addr(&index);
+    m->tls_bytes = part->p_memsz;
+}
+
+static int look_at(struct dl_phdr_info *module, size_t size, void *data)
+{
+    struct search *s = data;
+    (void)size;
+    if (!covers(module, s->code)) return 0;
+    for (int i = 0; i < module->dlpi_phnum; i++)
+        note_part(s->found, module, &module->dlpi_phdr[i]);
+    s->found->ours = covers(module, (uintptr_t)tarn_emu_launch);
+    return 1;
+}
+
+void tarn_emu_find_module(struct tarn_emu_worker *w, void (*body)(void *))
+{
+    if (w->module.body == body) return;
+    w->module = (struct tarn_emu_module){.body = body};
+    struct search s = {(uintptr_t)body, &w->module};
+    dl_iterate_phdr(look_at, &s);
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+/* From one stack to the next: fiber.c puts a closed page below each. */
+static const size_t stride = TARN_EMU_STACK + TARN_EMU_PAGE;
+
+static bool within(const char *a, const void *start, size_t bytes)
+{
+    return start && (uintptr_t)a - (uintptr_t)start < bytes;
+}
+
+/* The dynamic part, or one of the arrays of a fixed size; gaps between them belong to none. */
+static struct tarn_emu_where in_arena(const struct tarn_emu_worker *w, const char *a)
+{
+    if (a >= w->shared)
+        return (struct tarn_emu_where){TARN_SHARED, w->shared, w->job->launch->shared,
+                                       NULL};
+    struct tarn_emu_where where = {TARN_SHARED, NULL, 0, NULL};
+    for (unsigned i = 0; i < w->static_count; i++) {
+        const struct tarn_static_shared *s = &w->statics[i];
+        if (a >= (char *)s->memory && (char *)s->memory >= where.start)
+            where.start = s->memory, where.bytes = s->bytes;
+    }
+    return where;
+}
+
+/* The last allocation that begins below an address, if it ends at most a page before it. */
+static struct tarn_emu_where in_heap(const char *a)
+{
+    for (size_t back = 0; back <= TARN_EMU_PAGE; back += 16) {
+        struct tarn_emu_allocation *at = tarn_emu_find(a - back);
+        if (at) return (struct tarn_emu_where){TARN_GLOBAL, at->memory, at->bytes, at};
+    }
+    return (struct tarn_emu_where){TARN_GLOBAL, NULL, 0, NULL};
+}
+
+struct tarn_emu_where tarn_emu_locate(const struct tarn_emu_worker *w,
+                                      const void *address)
+{
+    const char *a = address, *stack = w->running ? w->running->stack : NULL;
+    const struct tarn_emu_module *m = &w->module;
+    if (within(a, stack, TARN_EMU_STACK))
+        return (struct tarn_emu_where){TARN_LOCAL, stack, TARN_EMU_STACK, NULL};
+    if (within(a, w->arena, TARN_EMU_ARENA + TARN_EMU_PAGE)) return in_arena(w, a);
+    if (tarn_emu_in_heap(a)) return in_heap(a);
+    if (within(a, w->stacks, TARN_EMU_THREADS * stride))
+        return (struct tarn_emu_where){TARN_STACKS, NULL, 0, NULL};
+    if (within(a, &tarn_emu_here, sizeof tarn_emu_here) ||
+        within(a, w->arguments, sizeof w->arguments))
+        return (struct tarn_emu_where){TARN_GIVEN, NULL, 0, NULL};
+    if (within(a, m->tls, m->tls_bytes))
+        return (struct tarn_emu_where){TARN_THREAD_LOCAL, m->tls, m->tls_bytes, NULL};
+    if (m->low && a >= m->low && a < m->high)
+        return (struct tarn_emu_where){TARN_PROGRAM, NULL, 0, NULL};
+    return (struct tarn_emu_where){TARN_HOST, NULL, 0, NULL};
+}
+
+bool tarn_emu_inside(const struct tarn_emu_where *where, const void *address,
+                     size_t bytes)
+{
+    const size_t offset = (size_t)((const char *)address - where->start);
+    return where->start && offset < where->bytes && bytes <= where->bytes - offset;
+}
+
+static bool on_guard_page(const struct tarn_emu_worker *w, const char *address)
+{
+    return (size_t)(address - w->stacks) % stride < TARN_EMU_PAGE;
+}
+
+/* What is wrong with an address that a kernel may not touch. */
+struct tarn_emu_sentence tarn_emu_wrong_address(const struct tarn_emu_worker *w,
+                                                const void *address)
+{
+    const struct tarn_emu_where at = tarn_emu_locate(w, address);
+    const size_t byte = at.start ? (size_t)((const char *)address - at.start) : 0;
+    switch (at.kind) {
+    case TARN_SHARED:
+        return tarn_emu_say("byte %zu of %zu bytes of shared memory: past the end",
+                            byte, at.bytes);
+    case TARN_GLOBAL:
+        if (at.start)
+            return tarn_emu_say("byte %zu of an array of %zu bytes: past the end", byte,
+                                at.bytes);
+        return tarn_emu_say("%p is device memory, but not allocated", address);
+    case TARN_LOCAL:
+    case TARN_STACKS:
+        if (on_guard_page(w, address))
+            return tarn_emu_say("the thread's local variables need more than %d bytes",
+                                (int)TARN_EMU_STACK);
+        return tarn_emu_say("%p is a local variable of another thread", address);
+    case TARN_GIVEN: return tarn_emu_say("an argument of the kernel is changed");
+    case TARN_PROGRAM:
+        return tarn_emu_say("%p is a variable of the host's program", address);
+    case TARN_THREAD_LOCAL:
+    case TARN_HOST: break;
+    }
+    return tarn_emu_say("%p is no device memory but the host's", address);
+}
