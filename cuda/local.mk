@@ -3,9 +3,10 @@
 ##
 ##   x.emu.lo      by $(CXX), for the emulated device
 ##   x.checked.lo  the same, instrumented: each access is seen by emu/hooks.c
-kernel_sources = cuda/features.cu cuda/prefix.cu cuda/prefix_grad.cu
+kernel_sources = cuda/features.cu cuda/sim.cu cuda/prefix.cu cuda/prefix_grad.cu
 kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \
-	cuda/sweeps.cuh cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh
+	cuda/sweeps.cuh cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh \
+	cuda/pairs.cuh cuda/average.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
 kernel_libraries =
 SUFFIXES = .cu .emu.lo .checked.lo
@@ -30,13 +31,13 @@ kernel_compile = $(CXX) $(DEFS) -I. $(AM_CPPFLAGS) $(CPPFLAGS) -x c++
 	$(AM_V_KERNEL)$(MKDIR_P) $(@D) && $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) \
 	$(LIBTOOLFLAGS) --mode=compile $(kernel_compile) -DTARN_TARGET=emu $(CXXFLAGS) \
 	$(KERNEL_CXXFLAGS) $(SANITIZER_CFLAGS) $(COVERAGE_CFLAGS) \
-	-MD -MP -MF $@.d -c -o $@ $<
+	-MD -MP -MT $@ -MF $@.d -c -o $@ $<
 
 ## -fsanitize=thread only here, never when linking: its calls are ours. -g: for the lines.
 .cu.checked.lo:
 	$(AM_V_KERNEL)$(MKDIR_P) $(@D) && $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) \
 	$(LIBTOOLFLAGS) --mode=compile $(kernel_compile) -DTARN_TARGET=checked $(CXXFLAGS) \
-	$(KERNEL_CXXFLAGS) -O1 -g -fsanitize=thread -MD -MP -MF $@.d -c -o $@ $<
+	$(KERNEL_CXXFLAGS) -O1 -g -fsanitize=thread -MD -MP -MT $@ -MF $@.d -c -o $@ $<
 
 -include $(kernel_sources:.cu=.emu.lo.d)
 -include $(kernel_sources:.cu=.checked.lo.d)

@@ -15,6 +15,9 @@ namespace
 {
 
 template <class T> struct plain_cores {
+    /* Row of entry (u, w) of this thread. */
+    __device__ static int row(int u, int) { return row_of<T>(u); }
+
     template <class F> __device__ static void each(F f) { each_entry<T>(f); }
 
     template <class Left, class Right>
@@ -32,7 +35,7 @@ template <class T> struct plain_cores {
 
 /* A warp has 16 rows and 32 columns of the square, four products of mma side by side. */
 struct tensor_cores {
-    __device__ static int row(int e)
+    __device__ static int row(int, int e)
     {
         const int t = static_cast<int>(threadIdx.x);
         return t / 32 % 4 * 16 + t % 32 / 4 + e / 2 * 8;
@@ -48,7 +51,7 @@ struct tensor_cores {
 #pragma unroll
         for (int u = 0; u < 4; u++)
 #pragma unroll
-            for (int e = 0; e < 4; e++) f(u, e, row(e), column(u, e));
+            for (int e = 0; e < 4; e++) f(u, e, row(u, e), column(u, e));
     }
 
     /* What is no product, or no tf32 is there for: entry by entry. */
@@ -73,7 +76,7 @@ struct tensor_cores {
             unsigned a[4], b[2];
 #pragma unroll
             for (int e = 0; e < 4; e++)
-                a[e] = to_tf32(left(x + t + e / 2 * 4, row(e % 2 * 2)));
+                a[e] = to_tf32(left(x + t + e / 2 * 4, row(0, e % 2 * 2)));
 #pragma unroll
             for (int u = 0; u < 4; u++) {
                 b[0] = to_tf32(right(x + t, first + u * 8));

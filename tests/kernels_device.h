@@ -46,6 +46,8 @@ struct problem {
     bool scaled_rows; /* rows of q times powers of 2, and eps_row with them */
     bool state; /* there is a state before, and gradients arrive at the one after */
     bool weights;
+    size_t
+        sound; /* the last keys and values, from this position on, are NaN; 0: none are */
 };
 
 /* Attention by features, eps 1e-6, not causal. */
@@ -78,6 +80,16 @@ static inline tarn_tensor *random_values(tarn_distribution kind, tarn_dtype dtyp
     return t;
 }
 
+/* Makes rows [first, N) of each head NaN. */
+static inline void spoil(tarn_tensor *t, size_t first)
+{
+    const size_t *shape = tarn_tensor_shape(t);
+    tarn_tensor *last = NULL;
+    OK(tarn_narrow(ctx, t, 2, first, shape[2] - first, 1, &last));
+    OK(tarn_fill(ctx, last, (double)NAN));
+    tarn_tensor_free(last);
+}
+
 static inline struct inputs inputs_of(const struct problem *p, tarn_dtype dtype,
                                       bool grad)
 {
@@ -92,6 +104,7 @@ static inline struct inputs inputs_of(const struct problem *p, tarn_dtype dtype,
     in.k = random_values(kind, dtype, 2, 4, k, p->factor);
     in.v = random_values(TARN_NORMAL, dtype, 3, 4, v, 1);
     if (grad) in.dout = random_values(TARN_NORMAL, dtype, 4, 4, out, 1);
+    if (p->sound) spoil(in.k, p->sound), spoil(in.v, p->sound);
     if (!p->state) return in;
     in.S0 = random_values(TARN_NORMAL, dtype, 5, 4, S, 1);
     in.z0 = random_values(TARN_UNIFORM, dtype, 6, 3, z, 1);

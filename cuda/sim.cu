@@ -1,0 +1,128 @@
+/* sim.cu: stage 1 on a device, attention as a weighted average of values. Chapters 1 and 11.
+ *
+ *     out_i = sum_j sim(q_i, k_j) v_j / (sum_j sim(q_i, k_j) + eps)        (eq 3)
+ *
+ * The ladder (average.cuh):
+ *
+ *   k1    one block a query: two passes over the keys
+ *   k2    one block 64 queries (32 as doubles): squares of keys pass by once, in shared memory,
+ *         and the sums are rescaled when a larger score comes: the online softmax
+ *   tf32  k2 with its products on tensor cores, from factors of 11 bits; float only, and only
+ *         if it is asked for. Distances are no products and stay as they are
+ *
+ * All of them take softmax, rbf and features, a causal mask after `past` keys, and lengths. The
+ * weights are written only where somebody asks, from the statistics of the rows. */
+#include "cuda/average.cuh"
+
+namespace
+{
+
+/* ---- Weights ------------------------------------------------------------------------------- */
+
+//> region weights_k1
+/* One thread a pair. */
+template <class T>
+__global__ void weights_by_pair(pairs<T> p, statistics<T> stats, T *weights)
+{
+    const size_t pair = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (pair >= p.heads * p.N_q * p.N) return;
+    const size_t row = pair / p.N, h = row / p.N_q, j = pair % p.N;
+    if (j >= keys_seen(p, h, row % p.N_q)) {
+        weights[pair] = 0;
+        return;
+    }
+    const T s = similarity(p, score_of(p, row, h * p.N + j), stats.max[row]);
+    weights[pair] = divided(s, stats.den[row]);
+}
+//< region weights_k1
+
+/* Block: one square of pairs. Each row of q and k is read N / 64 times, not N. */
+template <class T, class P>
+__global__ void __launch_bounds__(256)
+    weights_by_square(pairs<T> p, statistics<T> stats, T *weights)
+{
+    SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
+    SHARED(T, ys, [tile<T>::side][tile<T>::pitch]);
+    constexpr size_t L = tile<T>::side;
+    const size_t down = (p.N_q + L - 1) / L, across = (p.N + L - 1) / L;
+    const size_t h = blockIdx.x / across / down, i0 = blockIdx.x / across % down * L;
+    const size_t j0 = blockIdx.x % across * L;
+    const rows<T> q = rows_of(p.q, p.C, h * p.N_q, i0, p.N_q);
+    const rows<T> k = rows_of(p.k, p.C, h * p.N, j0, p.N);
+    entries<T> sum = {};
+    each_with_each<T, P>(sum, q, k, p.distance, xs, ys);
+    P::each([&](int u, int w, int i, int j) {
+        if (size_t(i) >= q.count || size_t(j) >= k.count) return;
+        const size_t row = h * p.N_q + i0 + i;
+        const T s = similarity(p, scored(p, sum[u][w]), stats.max[row]);
+        const bool sees = j0 + j < keys_seen(p, h, i0 + i);
+        weights[row * p.N + j0 + j] = sees ? divided(s, stats.den[row]) : T(0);
+    });
+}
+
+template <class T>
+tarn_status weights_k1(tarn_context *ctx, const pairs<T> &p, statistics<T> stats,
+                       T *weights)
+{
+    constexpr unsigned threads = 256;
+    return launch(ctx, "weights_by_pair", weights_by_pair<T>,
+                  blocks_for(p.heads * p.N_q * p.N, threads), threads, 0, p, stats,
+                  weights);
+}
+
+template <class T, class P>
+tarn_status weights_k2(tarn_context *ctx, const pairs<T> &p, statistics<T> stats,
+                       T *weights)
+{
+    constexpr unsigned L = tile<T>::side;
+    const size_t blocks = p.heads * blocks_for(p.N_q, L) * blocks_for(p.N, L);
+    return launch(ctx, "weights_by_square", weights_by_square<T, P>,
+                  static_cast<unsigned>(blocks), tile<T>::threads, 0, p, stats,
+                  weights);
+}
+
+/* ---- The ladder ------------------------------------------------------------------------------ */
+
+/* One rung: which kernels make the output and the weights. */
+template <class T> struct rung {
+    tarn_status (*average)(tarn_context *, const pairs<T> &, T *, statistics<T>);
+    tarn_status (*weights)(tarn_context *, const pairs<T> &, statistics<T>, T *);
+};
+
+template <class T> tarn_status run(tarn_span *s, rung<T> rung)
+{
+    const pairs<T> p = pairs_of<T>(s);
+    T *const max = static_cast<T *>(s->work), *const out = static_cast<T *>(s->out);
+    const statistics<T> stats = {max, max + p.heads * p.N_q};
+    const tarn_status status = rung.average(s->ctx, p, out, stats);
+    if (status || !s->weights || p.heads * p.N_q * p.N == 0) return status;
+    return rung.weights(s->ctx, p, stats, static_cast<T *>(s->weights));
+}
+
+template <class T> size_t work(const tarn_span *s)
+{
+    return 2 * s->heads * s->N_q * sizeof(T);
+}
+
+template <class T> tarn_status k1(tarn_span *s)
+{
+    return run<T>(s, {average_k1<T>, weights_k1<T>});
+}
+template <class T, class P> tarn_status k2(tarn_span *s)
+{
+    return run<T>(s, {average_k2<T, P>, weights_k2<T, P>});
+}
+
+const tarn_rung rungs_f32[] = {{"k1", k1<float>, work<float>},
+                               {"k2", k2<float, plain_cores<float>>, work<float>},
+                               {"tf32", k2<float, tensor_cores>, work<float>}};
+const tarn_rung rungs_f64[] = {{"k1", k1<double>, work<double>},
+                               {"k2", k2<double, plain_cores<double>>, work<double>}};
+
+} // namespace
+
+extern "C" {
+extern const tarn_ladder TARN_TABLE(sim, f32), TARN_TABLE(sim, f64);
+const tarn_ladder TARN_TABLE(sim, f32) = {rungs_f32, 3, 1};
+const tarn_ladder TARN_TABLE(sim, f64) = {rungs_f64, 2, 1};
+}

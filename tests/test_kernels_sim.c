@@ -1,0 +1,97 @@
+/* test_kernels_sim.c: every rung of sim on the emulated device against the oracle. */
+#include "kernels.h"
+
+TestSuite(kernels_sim, .init = open, .fini = close);
+
+static const tarn_similarity all_similarities[] = {TARN_SOFTMAX, TARN_RBF, TARN_PHI};
+enum { SIMILARITIES = 3 };
+
+Test(kernels_sim, each_rung_gives_the_oracles_output)
+{
+    for (int i = 0; i < AWKWARD; i++)
+        for (int by = 0; by < SIMILARITIES; by++) {
+            struct problem p = problem_of(awkward[i]);
+            p.options.by = all_similarities[by];
+            check_outputs(&p, LADDERS(sim), "sim");
+        }
+}
+
+Test(kernels_sim, each_rung_masks_what_a_query_must_not_see)
+{
+    for (int i = 0; i < AWKWARD; i++)
+        for (int by = 0; by < SIMILARITIES; by++) {
+            struct problem p = problem_of(awkward[i]);
+            p.options.by = all_similarities[by], p.options.causal = true;
+            p.past = (size_t)by * 33;
+            p.n.N = p.past + p.n.N_q;
+            check_outputs(&p, LADDERS(sim), "sim causal");
+        }
+}
+
+/* The weights of a row are what the output is made of. */
+static void look_at_weights(const struct problem *p, const struct inputs *in,
+                            const struct results *r, const char *rung)
+{
+    tarn_tensor *product = NULL;
+    OK(tarn_mm(ctx, r->weights, in->v, &product));
+    const double eps = in->dtype == TARN_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    const double bound = strcmp(rung, "tf32") == 0 ? 0.01 : 64 * eps;
+    cr_assert_leq(largest_difference(ctx, r->out, product), bound);
+    tarn_tensor_free(product);
+    for (size_t pair = 0; pair < tarn_tensor_numel(r->weights); pair++) {
+        const size_t row = pair / p->n.N, i = row % p->n.N_q, j = pair % p->n.N;
+        size_t seen = (size_t)p->options.lengths[row / p->n.N_q];
+        if (p->options.causal && seen > p->past + i + 1) seen = p->past + i + 1;
+        if (j >= seen) cr_assert_eq(flat(r->weights, pair), 0);
+    }
+}
+
+Test(kernels_sim, weights_are_of_the_keys_that_exist_and_are_seen)
+{
+    const int64_t lengths[] = {40, 0, 70};
+    for (int causal = 0; causal < 2; causal++)
+        for (int by = 0; by < SIMILARITIES; by++) {
+            struct problem p = problem_of((struct sizes){3, 67, 70, 5, 9});
+            p.options.by = all_similarities[by], p.options.causal = causal;
+            p.options.lengths = lengths, p.options.lengths_count = 3;
+            p.weights = true, p.past = 3;
+            check_ladders(&p, LADDERS(sim), "sim with lengths", false, look_at_weights);
+        }
+}
+
+/* Scores of some hundreds: an exp of any of them is Inf or 0. The largest comes late, so the
+ * sums so far are rescaled. */
+Test(kernels_sim, scores_of_any_size_neither_overflow_nor_vanish)
+{
+    for (int by = 0; by < 2; by++) {
+        struct problem p = problem_of((struct sizes){1, 35, 300, 20, 6});
+        p.options.by = all_similarities[by], p.options.eps = 0;
+        p.factor = 12;
+        check_outputs(&p, LADDERS(sim), "sim of large scores");
+    }
+}
+
+Test(kernels_sim, rows_of_features_may_be_scaled_and_the_scale_given)
+{
+    struct problem p = problem_of((struct sizes){2, 20, 80, 7, 5});
+    p.scaled_rows = true, p.options.scale = 0.3;
+    check_outputs(&p, LADDERS(sim), "sim of scaled rows");
+    p.scaled_rows = false, p.options.by = TARN_RBF;
+    check_outputs(&p, LADDERS(sim), "rbf with a scale");
+}
+
+/* A value that is NaN spoils the queries that see it and no others, though they share a square
+ * with it; neither do keys that do not exist. */
+Test(kernels_sim, what_is_not_seen_may_be_NaN)
+{
+    const int64_t lengths[] = {50};
+    for (int by = 0; by < SIMILARITIES; by++) {
+        struct problem p = problem_of((struct sizes){1, 70, 70, 5, 9});
+        p.options.by = all_similarities[by], p.sound = 50;
+        p.options.causal = true;
+        check_outputs(&p, LADDERS(sim), "sim, NaN in the future");
+        p.options.causal = false;
+        p.options.lengths = lengths, p.options.lengths_count = 1;
+        check_outputs(&p, LADDERS(sim), "sim, NaN past the length");
+    }
+}
