@@ -24,3 +24,125 @@ Test(kernels_prefix, each_rung_gives_the_oracles_gradients_and_those_of_the_stat
         check_gradients(&p, LADDERS(prefix_grad), "prefix_grad");
     }
 }
+
+/* ---- A mask hides -------------------------------------------------------------------------- */
+
+/* Sets a row of head 0 to NaN. */
+static void spoil_row(tarn_tensor *t, size_t row)
+{
+    const size_t width = tarn_tensor_shape(t)[3];
+    for (size_t c = 0; c < width; c++)
+        OK(tarn_tensor_set(ctx, t, (size_t[]){0, 0, row, c}, NAN));
+}
+
+/* Rows first .. last - 1 of head 0 have the same bits in both. */
+static void expect_rows(const tarn_tensor *a, const tarn_tensor *b, size_t first,
+                        size_t last, const char *what)
+{
+    const size_t width = tarn_tensor_shape(a)[3];
+    for (size_t e = first * width; e < last * width; e++)
+        cr_assert_eq(flat(a, e), flat(b, e), "%s, row %zu: %.9g, expected %.9g", what,
+                     e / width, flat(a, e), flat(b, e));
+}
+
+/* Each rung with and without NaN in one token: in its key and value, or in its query and in
+ * what arrives at its output. */
+typedef void compare_fn(const struct results *sound, const struct results *spoilt,
+                        size_t row, const char *rung);
+
+static void spoil(struct ladders ladders, bool grad, bool query, size_t row,
+                  compare_fn *compare)
+{
+    const struct problem p = problem_of((struct sizes){2, 150, 150, 9, 7});
+    for (int type = 0; type < 2; type++) {
+        const tarn_dtype dtype = type ? TARN_FLOAT64 : TARN_FLOAT32;
+        struct inputs in = inputs_of(&p, dtype, grad), nan = inputs_of(&p, dtype, grad);
+        spoil_row(query ? nan.q : nan.k, row);
+        spoil_row(query ? nan.dout : nan.v, row);
+        for (int r = 0; r < ladders.of[type]->count; r++) {
+            const struct tarn_rung *rung = &ladders.of[type]->rungs[r];
+            struct results sound = run_rung(&p, &in, rung);
+            struct results spoilt = run_rung(&p, &nan, rung);
+            compare(&sound, &spoilt, row, rung->name);
+            free_results(&sound);
+            free_results(&spoilt);
+        }
+        free_inputs(&in);
+        free_inputs(&nan);
+    }
+}
+
+static const size_t spoilt_rows[] = {1, 30, 63, 64, 100, 149};
+enum { SPOILT_ROWS = 6 };
+
+static void outputs_before_are_sound(const struct results *sound,
+                                     const struct results *spoilt, size_t row,
+                                     const char *rung)
+{
+    expect_rows(spoilt->out, sound->out, 0, row, rung);
+    cr_assert(isnan(flat(spoilt->out, row * 7)));
+}
+
+Test(kernels_prefix, nan_in_a_token_does_not_reach_the_outputs_before_it)
+{
+    for (int i = 0; i < SPOILT_ROWS; i++)
+        spoil(LADDERS(prefix), false, false, spoilt_rows[i], outputs_before_are_sound);
+}
+
+static void gradients_before_are_sound(const struct results *sound,
+                                       const struct results *spoilt, size_t row,
+                                       const char *rung)
+{
+    expect_rows(spoilt->dq, sound->dq, 0, row, rung);
+    cr_assert(isnan(flat(spoilt->dq, row * 9)) && isnan(flat(spoilt->dk, row * 9)));
+}
+
+static void gradients_behind_are_sound(const struct results *sound,
+                                       const struct results *spoilt, size_t row,
+                                       const char *rung)
+{
+    expect_rows(spoilt->dq, sound->dq, 0, row, rung);
+    expect_rows(spoilt->dq, sound->dq, row + 1, 150, rung);
+    expect_rows(spoilt->dk, sound->dk, row + 1, 150, rung);
+    expect_rows(spoilt->dv, sound->dv, row + 1, 150, rung);
+    cr_assert(isnan(flat(spoilt->dk, row * 9)) && isnan(flat(spoilt->dv, row * 7)));
+}
+
+Test(kernels_prefix, nan_in_a_token_reaches_only_the_gradients_that_it_should)
+{
+    for (int i = 0; i < SPOILT_ROWS; i++) {
+        spoil(LADDERS(prefix_grad), true, false, spoilt_rows[i],
+              gradients_before_are_sound);
+        spoil(LADDERS(prefix_grad), true, true, spoilt_rows[i],
+              gradients_behind_are_sound);
+    }
+}
+
+/* ---- The state ----------------------------------------------------------------------------- */
+
+/* S afterwards: the initial one and k_i v_i^T of all tokens. */
+static void state_is_the_sum(const struct problem *p, const struct inputs *in,
+                             const struct results *r, const char *rung)
+{
+    const struct sizes n = p->n;
+    for (size_t e = 0; e < tarn_tensor_numel(r->S); e++) {
+        const size_t h = e / (n.C * n.M), c = e / n.M % n.C, m = e % n.M;
+        double sum = p->state ? flat(in->S0, e) : 0, size = fabs(sum);
+        for (size_t i = h * n.N; i < (h + 1) * n.N; i++) {
+            const double kv = flat(in->k, i * n.C + c) * flat(in->v, i * n.M + m);
+            sum += kv, size += fabs(kv);
+        }
+        cr_assert(fabs(flat(r->S, e) - sum) <= tolerance(p, in, rung) * size,
+                  "%s: entry %zu of S is %.9g, expected %.9g", rung, e, flat(r->S, e),
+                  sum);
+    }
+}
+
+Test(kernels_prefix, the_state_afterwards_is_the_sum_of_all_tokens)
+{
+    struct problem p = problem_of((struct sizes){2, 300, 300, 9, 7});
+    p.options.causal = true;
+    check_ladders(&p, LADDERS(prefix), "prefix", false, state_is_the_sum);
+    p.state = true;
+    check_ladders(&p, LADDERS(prefix), "prefix", false, state_is_the_sum);
+}
