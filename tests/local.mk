@@ -70,7 +70,7 @@ lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua
 
 ## The kernels of cuda/ on the emulated device.
 if WITH_EMU
-criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix \
-	tests/test_kernels_sim
+criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix tests/test_kernels_rnn
+criterion_tests += tests/test_kernels_sim
 endif
 EXTRA_DIST += tests/kernels.h tests/kernels_device.h
