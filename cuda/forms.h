@@ -11,7 +11,7 @@
 #ifndef TARN_FORMS_H
 #define TARN_FORMS_H
 
-#include "tarn.h"
+#include "core/pass.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,7 +79,7 @@ struct tarn_device_phi {
 };
 
 /* Everything the kernels do, for one element type on one device. */
-struct tarn_kernels {
+struct tarn_device_forms {
     const struct tarn_ladder *sim, *sim_grad, *assoc, *assoc_grad, *prefix,
         *prefix_grad, *rnn, *rnn_grad;
     const struct tarn_device_phi *phi;

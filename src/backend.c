@@ -1,5 +1,6 @@
 /* backend.c: the table of backends, and the choice among them. */
 #include "backend.h"
+#include "devices.h"
 #include "fast/dispatch.h"
 #include "stages/stages.h"
 #include <string.h>
@@ -42,6 +43,8 @@ static const struct backend {
 } backends[] = {
     {{"fast", "cpu", true, true, ""}, tarn_fast_operations},
     {{"plain", "cpu", true, true, ""}, plain},
+    {{"emu", "emu", true, true, ""}, NULL},
+    {{"cuda", "cuda", true, true, ""}, NULL},
 };
 
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
@@ -50,6 +53,9 @@ bool tarn_backend_at(size_t position, tarn_backend_info *info)
 {
     if (position >= BACKENDS) return false;
     *info = backends[position].info;
+    info->why_not = tarn_device_why_not(info->device);
+    info->usable = !*info->why_not;
+    info->compiled = tarn_device_compiled(info->device);
     return true;
 }
 
@@ -58,6 +64,7 @@ tarn_status tarn_backend_operations(tarn_context *ctx, const char *function,
                                     const struct tarn_operations **operations)
 {
     for (size_t i = 0; i < BACKENDS; i++) {
+        if (strcmp(backends[i].info.device, "cpu") != 0) continue;
         if (impl && strcmp(impl, backends[i].info.name) != 0) continue;
         *operations = backends[i].operations(dtype);
         return TARN_OK;

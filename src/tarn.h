@@ -151,6 +151,18 @@ TARN_API const ptrdiff_t *tarn_tensor_strides(const tarn_tensor *t);
 TARN_API size_t tarn_tensor_numel(const tarn_tensor *t);
 TARN_API void *tarn_tensor_data(const tarn_tensor *t);
 
+/* Says where the elements lie: "cpu", "emu" or "cuda:0".
+ * shapes: any  math: none  cost: O(1)  errors: none
+ * aliasing: a constant; the address of an element on "cuda:0" is no address of the host's */
+TARN_API const char *tarn_tensor_device(const tarn_tensor *t);
+
+/* Makes a contiguous copy of t on a device, "cpu", "emu" or "cuda".
+ * shapes: any  math: none  cost: O(numel)
+ * errors: TARN_EDEVICE (no such device, or it can't be used: the message says why)
+ * aliasing: fresh storage, also where t is on that device already */
+TARN_API tarn_status tarn_to(tarn_context *ctx, const tarn_tensor *t,
+                             const char *device, tarn_tensor **out);
+
 /* Tells whether the elements lie in row-major order without gaps.
  * shapes: any  math: none  cost: O(rank)  errors: none  aliasing: none */
 TARN_API bool tarn_tensor_is_contiguous(const tarn_tensor *t);

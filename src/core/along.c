@@ -113,6 +113,7 @@ static tarn_status along(tarn_context *ctx, const char *function, const tarn_ten
                          int dim, struct along a, tarn_tensor **out)
 {
     tarn_status status = tarn_check_dim(ctx, function, t, dim);
+    if (status == TARN_OK) status = tarn_on_host(ctx, function, t);
     if (status != TARN_OK) return status;
     tarn_tensor *fresh = NULL;
     status = tarn_tensor_new(ctx, t->dtype, t->rank, t->shape, &fresh);

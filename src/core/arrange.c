@@ -59,7 +59,8 @@ tarn_status tarn_cat(tarn_context *ctx, const tarn_tensor *const *parts, size_t 
     if (status != TARN_OK) return status;
 
     tarn_tensor *fresh = NULL;
-    status = tarn_tensor_new(ctx, dtype, parts[0]->rank, shape, &fresh);
+    status = tarn_tensor_new_on(ctx, tarn_device_of(parts[0]), dtype, parts[0]->rank,
+                                shape, &fresh);
     for (size_t i = 0, start = 0; i < count && status == TARN_OK; i++) {
         tarn_tensor place = borrow(fresh, dim, start, parts[i]->shape[dim]);
         status = tarn_copy(ctx, &place, parts[i]);
@@ -93,7 +94,8 @@ tarn_status tarn_index(tarn_context *ctx, const tarn_tensor *t, int dim,
     for (int d = 0; d < t->rank; d++) shape[d] = d == dim ? count : t->shape[d];
 
     tarn_tensor *fresh = NULL;
-    status = tarn_tensor_new(ctx, t->dtype, t->rank, shape, &fresh);
+    status =
+        tarn_tensor_new_on(ctx, tarn_device_of(t), t->dtype, t->rank, shape, &fresh);
     for (size_t i = 0; i < count && status == TARN_OK; i++) {
         tarn_tensor place = borrow(fresh, dim, i, 1);
         tarn_tensor picked = borrow(t, dim, positions[i], 1);

@@ -90,7 +90,8 @@ tarn_status tarn_clone(tarn_context *ctx, const tarn_tensor *t, tarn_dtype dtype
                        tarn_tensor **out)
 {
     tarn_tensor *copy = NULL;
-    tarn_status status = tarn_tensor_new(ctx, dtype, t->rank, t->shape, &copy);
+    tarn_status status =
+        tarn_tensor_new_on(ctx, tarn_device_of(t), dtype, t->rank, t->shape, &copy);
     if (status == TARN_OK) status = copy_apart(ctx, copy, t);
     return tarn_deliver(status, copy, out);
 }

@@ -23,7 +23,8 @@ tarn_status tarn_unary(tarn_context *ctx, tarn_unary_op op, const tarn_tensor *t
         return tarn_fail(ctx, TARN_EINVAL, "unary: operation is %d, expected 0 to %d",
                          (int)op, TARN_ELU);
     tarn_tensor *fresh = NULL;
-    tarn_status status = tarn_tensor_new(ctx, t->dtype, t->rank, t->shape, &fresh);
+    tarn_status status =
+        tarn_tensor_new_on(ctx, tarn_device_of(t), t->dtype, t->rank, t->shape, &fresh);
     if (status != TARN_OK) return status;
     struct tarn_walk walk = tarn_walk_over(t->rank, t->shape);
     tarn_walk_add(&walk, fresh);
@@ -48,7 +49,8 @@ static tarn_status run_over(tarn_context *ctx, const char *function,
                             tarn_tensor *const *operands, tarn_tensor **out)
 {
     tarn_tensor *fresh = NULL;
-    tarn_status status = tarn_tensor_new(ctx, dtype, rank, shape, &fresh);
+    tarn_status status = tarn_tensor_new_on(ctx, tarn_device_of(operands[0]), dtype,
+                                            rank, shape, &fresh);
     if (status != TARN_OK) return status;
     struct tarn_walk walk = tarn_walk_over(rank, shape);
     tarn_walk_add(&walk, fresh);
@@ -96,7 +98,8 @@ tarn_status tarn_binary_number(tarn_context *ctx, tarn_binary_op op,
     tarn_status status = check_binary(ctx, op);
     if (status != TARN_OK) return status;
     tarn_tensor *fresh = NULL;
-    status = tarn_tensor_new(ctx, t->dtype, t->rank, t->shape, &fresh);
+    status =
+        tarn_tensor_new_on(ctx, tarn_device_of(t), t->dtype, t->rank, t->shape, &fresh);
     if (status != TARN_OK) return status;
 
     float as_float = (float)number;

@@ -68,6 +68,10 @@ static inline const struct tarn_kernels *tarn_kernels_of(tarn_dtype dtype)
     return dtype == TARN_FLOAT32 ? &tarn_kernels_f32 : &tarn_kernels_f64;
 }
 
+/* device.c: the walk on its device, which has a kernel of its own for each of these. */
+tarn_status tarn_device_pass(tarn_context *ctx, const char *function,
+                             const struct tarn_walk *walk, tarn_kernel *kernel);
+
 static inline const struct tarn_folds *tarn_folds_of(tarn_dtype dtype)
 {
     return dtype == TARN_FLOAT32 ? &tarn_folds_f32 : &tarn_folds_f64;

@@ -117,6 +117,9 @@ static tarn_status broadcast_batch(tarn_context *ctx, struct product *p)
 static tarn_status plan(tarn_context *ctx, const tarn_tensor *a, const tarn_tensor *b,
                         struct product *p, int *rank, size_t *shape)
 {
+    tarn_status status = tarn_on_host(ctx, "mm", a);
+    if (status == TARN_OK) status = tarn_on_host(ctx, "mm", b);
+    if (status != TARN_OK) return status;
     bool fits = a->rank > 0 && b->rank > 0;
     if (fits) {
         p->a = as_matrices(a, true);
@@ -129,7 +132,7 @@ static tarn_status plan(tarn_context *ctx, const tarn_tensor *a, const tarn_tens
             "mm: operands are %s and %s, expected [.., n, k] and [.., k, m], "
             "or a vector [k]",
             tarn_shape_text(a).text, tarn_shape_text(b).text);
-    tarn_status status = broadcast_batch(ctx, p);
+    status = broadcast_batch(ctx, p);
     if (status != TARN_OK) return status;
     *rank = p->rank;
     for (int d = 0; d < p->rank; d++) shape[d] = p->shape[d];

@@ -149,6 +149,7 @@ tarn_status tarn_imwrite(tarn_context *ctx, const tarn_tensor *t, const char *pa
 {
     tarn_tensor *values = NULL;
     tarn_status status = check_shape(ctx, t);
+    if (status == TARN_OK) status = tarn_on_host(ctx, "imwrite", t);
     if (status == TARN_OK) status = tarn_as(ctx, t, TARN_FLOAT64, &values);
     if (status == TARN_OK) status = write_file(ctx, values, path);
     tarn_tensor_free(values);

@@ -242,8 +242,10 @@ tarn_status tarn_reduce(tarn_context *ctx, tarn_reduce_op op, const tarn_tensor 
     if ((int)op < 0 || op > TARN_NORM)
         return tarn_fail(ctx, TARN_EINVAL, "reduce: operation is %d, expected 0 to %d",
                          (int)op, TARN_NORM);
+    tarn_status status = tarn_on_host(ctx, names[op], t);
+    if (status != TARN_OK) return status;
     if (dim == TARN_ALL) return reduce_everything(ctx, op, t, keep, out);
-    tarn_status status = tarn_check_dim(ctx, names[op], t, dim);
+    status = tarn_check_dim(ctx, names[op], t, dim);
     if (status != TARN_OK) return status;
     size_t shape[TARN_MAX_RANK];
     int rank = 0;

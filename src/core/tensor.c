@@ -82,7 +82,26 @@ void tarn_row_major(int rank, const size_t *shape, ptrdiff_t *stride)
 
 /* ---- Making and ending ----------------------------------------------------------- */
 
-static struct tarn_storage *storage_new(tarn_context *ctx, size_t count,
+/* A header, and the elements behind it or in the device's memory. */
+static struct tarn_storage *storage_of(tarn_context *ctx,
+                                       const struct tarn_device *device, size_t bytes)
+{
+    struct tarn_storage *storage =
+        tarn_alloc(ctx, 1, sizeof *storage + (device ? 0 : bytes));
+    if (storage == NULL) return NULL;
+    atomic_init(&storage->references, 1);
+    storage->device = device;
+    storage->remote = NULL;
+    storage->bytes = bytes;
+    storage->ctx = ctx;
+    if (device) storage->remote = tarn_device_alloc(ctx, device, bytes);
+    if (!device || storage->remote) return storage;
+    tarn_release(storage);
+    return NULL;
+}
+
+static struct tarn_storage *storage_new(tarn_context *ctx,
+                                        const struct tarn_device *device, size_t count,
                                         tarn_dtype dtype)
 {
     size_t bytes = 0;
@@ -93,18 +112,21 @@ static struct tarn_storage *storage_new(tarn_context *ctx, size_t count,
                   tarn_dtype_name(dtype));
         return NULL;
     }
-    struct tarn_storage *storage = tarn_alloc(ctx, 1, sizeof *storage + bytes);
-    if (storage != NULL) atomic_init(&storage->references, 1);
-    return storage;
+    return storage_of(ctx, device, bytes);
 }
 
 static void storage_leave(struct tarn_storage *storage)
 {
-    if (atomic_fetch_sub(&storage->references, 1) == 1) tarn_release(storage);
+    if (atomic_fetch_sub(&storage->references, 1) != 1) return;
+    if (storage->device)
+        tarn_device_release(storage->ctx, storage->device, storage->remote,
+                            storage->bytes);
+    tarn_release(storage);
 }
 
-tarn_status tarn_tensor_new(tarn_context *ctx, tarn_dtype dtype, int rank,
-                            const size_t *shape, tarn_tensor **out)
+tarn_status tarn_tensor_new_on(tarn_context *ctx, const struct tarn_device *device,
+                               tarn_dtype dtype, int rank, const size_t *shape,
+                               tarn_tensor **out)
 {
     size_t count = 0;
     tarn_status status = tarn_shape_count(ctx, "tensor", rank, shape, &count);
@@ -115,14 +137,20 @@ tarn_status tarn_tensor_new(tarn_context *ctx, tarn_dtype dtype, int rank,
     *t = (tarn_tensor){.dtype = dtype, .rank = rank};
     for (int d = 0; d < rank; d++) t->shape[d] = shape[d];
     tarn_row_major(rank, shape, t->stride);
-    t->storage = storage_new(ctx, count, dtype);
+    t->storage = storage_new(ctx, device, count, dtype);
     if (t->storage == NULL) {
         tarn_release(t);
         return TARN_ENOMEM;
     }
-    t->data = t->storage->memory;
+    t->data = device ? t->storage->remote : t->storage->memory;
     *out = t;
     return TARN_OK;
+}
+
+tarn_status tarn_tensor_new(tarn_context *ctx, tarn_dtype dtype, int rank,
+                            const size_t *shape, tarn_tensor **out)
+{
+    return tarn_tensor_new_on(ctx, NULL, dtype, rank, shape, out);
 }
 
 tarn_status tarn_view_new(tarn_context *ctx, const tarn_tensor *t, tarn_tensor **out)
@@ -180,6 +208,16 @@ size_t tarn_tensor_numel(const tarn_tensor *t)
     return count;
 }
 
+const struct tarn_device *tarn_device_of(const tarn_tensor *t)
+{
+    return t->storage->device;
+}
+
+const char *tarn_tensor_device(const tarn_tensor *t)
+{
+    return tarn_device_name(t->storage->device);
+}
+
 void *tarn_tensor_data(const tarn_tensor *t)
 {
     return t->data;
@@ -219,14 +257,26 @@ static tarn_status find_element(tarn_context *ctx, const char *function,
     return TARN_OK;
 }
 
+/* One element on its way. */
+union number {
+    float f;
+    double d;
+};
+
 tarn_status tarn_tensor_get(tarn_context *ctx, const tarn_tensor *t,
                             const size_t *index, double *value)
 {
     void *address = NULL;
     tarn_status status = find_element(ctx, "get", t, index, &address);
     if (status != TARN_OK) return status;
-    *value = t->dtype == TARN_FLOAT32 ? (double)*(float *)address : *(double *)address;
-    return TARN_OK;
+    union number x;
+    if (t->storage->device)
+        status = t->storage->device->copy(ctx, &x, address, tarn_dtype_size(t->dtype),
+                                          TARN_FROM_DEVICE);
+    else
+        memcpy(&x, address, tarn_dtype_size(t->dtype));
+    if (status == TARN_OK) *value = t->dtype == TARN_FLOAT32 ? (double)x.f : x.d;
+    return status;
 }
 
 tarn_status tarn_tensor_set(tarn_context *ctx, tarn_tensor *t, const size_t *index,
@@ -235,10 +285,15 @@ tarn_status tarn_tensor_set(tarn_context *ctx, tarn_tensor *t, const size_t *ind
     void *address = NULL;
     tarn_status status = find_element(ctx, "set", t, index, &address);
     if (status != TARN_OK) return status;
+    union number x;
     if (t->dtype == TARN_FLOAT32)
-        *(float *)address = (float)value;
+        x.f = (float)value;
     else
-        *(double *)address = value;
+        x.d = value;
+    if (t->storage->device)
+        return t->storage->device->copy(ctx, address, &x, tarn_dtype_size(t->dtype),
+                                        TARN_TO_DEVICE);
+    memcpy(address, &x, tarn_dtype_size(t->dtype));
     return TARN_OK;
 }
 

@@ -11,11 +11,16 @@
 #define TARN_TENSOR_H
 
 #include "context.h"
+#include "device.h"
 #include <stdalign.h>
 
 /* Reference-counted memory; the last tensor that leaves frees it. */
 struct tarn_storage {
     atomic_size_t references;
+    const struct tarn_device *device; /* NULL: the elements are in memory[] */
+    void *remote;                     /* the device's memory */
+    size_t bytes;                     /* how much of it */
+    tarn_context *ctx;                /* that counts it */
     alignas(64) unsigned char memory[];
 };
 
@@ -24,9 +29,18 @@ struct tarn_tensor {
     int rank;
     size_t shape[TARN_MAX_RANK];
     ptrdiff_t stride[TARN_MAX_RANK];
-    void *data; /* first element, somewhere inside storage->memory */
+    void *
+        data; /* first element, somewhere inside the storage; may be a device's address */
     struct tarn_storage *storage;
 };
+
+/* tarn_tensor_new on a device; NULL: on the host. */
+tarn_status tarn_tensor_new_on(tarn_context *ctx, const struct tarn_device *device,
+                               tarn_dtype dtype, int rank, const size_t *shape,
+                               tarn_tensor **out);
+
+/* Where t lies; NULL: on the host. */
+const struct tarn_device *tarn_device_of(const tarn_tensor *t);
 
 /* The number of elements of a shape. Fails for ranks above TARN_MAX_RANK, and if the
  * extents (0 counted as 1) multiply to more than a ptrdiff_t: with that no stride and

@@ -1,5 +1,5 @@
 /* walk.c: one pass over the elements of several broadcast tensors at once. */
-#include "core/walk.h"
+#include "core/kernels.h"
 #include "core/parallel.h"
 #include <assert.h>
 #include <string.h>
@@ -14,11 +14,22 @@ struct tarn_walk tarn_walk_over(int rank, const size_t *shape)
     return walk;
 }
 
+/* All tensors of a walk must lie on the device of the first. */
+static void note_device(struct tarn_walk *walk, const struct tarn_device *device)
+{
+    if (!walk->begun)
+        walk->device = device;
+    else if (walk->device != device)
+        walk->mixed = true, walk->other = device;
+    walk->begun = true;
+}
+
 void tarn_walk_add(struct tarn_walk *walk, const tarn_tensor *t)
 {
     assert(walk->operands < TARN_OPERANDS && "a walk has room for its operands");
     int i = walk->operands++;
     walk->base[i] = t->data;
+    note_device(walk, tarn_device_of(t));
     walk->size[i] = tarn_dtype_size(t->dtype);
     tarn_broadcast_strides(t, walk->rank, walk->shape, walk->stride[i]);
 }
@@ -28,6 +39,7 @@ void tarn_walk_add_number(struct tarn_walk *walk, tarn_dtype dtype, void *number
     assert(walk->operands < TARN_OPERANDS && "a walk has room for its operands");
     int i = walk->operands++;
     walk->base[i] = number;
+    walk->is_number[i] = true;
     walk->size[i] = tarn_dtype_size(dtype);
     memset(walk->stride[i], 0, sizeof walk->stride[i]);
 }
@@ -142,9 +154,27 @@ static tarn_status one_by_one(tarn_context *ctx, const char *function, size_t bl
     return TARN_OK;
 }
 
+static tarn_status check_devices(tarn_context *ctx, const char *function,
+                                 const struct tarn_walk *walk)
+{
+    if (!walk->mixed) return TARN_OK;
+    return tarn_fail(ctx, TARN_EDEVICE,
+                     "%s: one tensor is on %s, another on %s, expected all on one "
+                     "device; t:to(device) moves them",
+                     function, tarn_device_name(walk->device),
+                     tarn_device_name(walk->other));
+}
+
 tarn_status tarn_walk_visit(tarn_context *ctx, const char *function,
                             struct tarn_walk *walk, tarn_visit *visit, void *data)
 {
+    tarn_status status = check_devices(ctx, function, walk);
+    if (status) return status;
+    if (walk->device)
+        return tarn_fail(ctx, TARN_EDEVICE,
+                         "%s: the tensor is on %s, which can't do this; use "
+                         "t:to(\"cpu\")",
+                         function, walk->device->name);
     size_t blocks = tarn_walk_blocks(walk);
     if (blocks > 0) coalesce(walk);
     struct visit visitor = {walk, visit, data};
@@ -177,5 +207,10 @@ tarn_status tarn_walk_run(tarn_context *ctx, const char *function,
                           struct tarn_walk *walk, tarn_kernel *kernel)
 {
     tarn_count(ctx, 0, bytes_of(walk));
+    if (walk->device && !walk->mixed) {
+        if (walk->count == 0) return TARN_OK;
+        coalesce(walk);
+        return tarn_device_pass(ctx, function, walk, kernel);
+    }
     return tarn_walk_visit(ctx, function, walk, run_kernel, &kernel);
 }

@@ -31,6 +31,10 @@ struct tarn_walk {
     unsigned char *base[TARN_OPERANDS];
     size_t size[TARN_OPERANDS]; /* bytes of an element */
     ptrdiff_t stride[TARN_OPERANDS][TARN_MAX_RANK];
+    const struct tarn_device *device; /* of every tensor among them; NULL: the host */
+    const struct tarn_device *other;  /* of one that lies elsewhere than the first */
+    bool mixed, begun;
+    bool is_number[TARN_OPERANDS]; /* base is the host's, whatever the device */
     bool serial; /* set it if an output has several indices for one element */
 };
 

@@ -124,19 +124,18 @@ int tarn_lua_shape(lua_State *L, int first, const char *function, size_t *shape,
     return rank;
 }
 
-void tarn_lua_device(lua_State *L, const char *function, const char *device)
+const char *tarn_lua_device(lua_State *L, int index, const char *function)
 {
-    static const char *const devices[] = {"cpu", "emu", "cuda", NULL};
-    if (strcmp(device, "cpu") == 0) return;
-    if (strcmp(device, "emu") == 0 || strcmp(device, "cuda") == 0 ||
-        strncmp(device, "cuda:", 5) == 0)
-        tarn_lua_fail(L, "%s: this build has no device '%s', only 'cpu'", function,
-                      device);
+    static const char *const devices[] = {"cpu", "emu", "cuda", "cuda:0", NULL};
+    const char *device = lua_tostring(L, index);
+    for (int i = 0; devices[i]; i++)
+        if (strcmp(device, devices[i]) == 0) return device;
     const char *near = tarn_nearest(device, devices);
     tarn_lua_fail(L,
                   near ? "%s: there is no device '%s'; did you mean '%s'?"
-                       : "%s: there is no device '%s', only 'cpu'",
+                       : "%s: there is no device '%s', expected 'cpu', 'emu' or 'cuda'",
                   function, device, near);
+    return NULL;
 }
 
 const char *tarn_lua_path(lua_State *L, int index, const char *function)

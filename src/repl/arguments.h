@@ -29,8 +29,9 @@ int tarn_lua_integers(lua_State *L, int first, const char *function, const char 
 int tarn_lua_shape(lua_State *L, int first, const char *function, size_t *shape,
                    int *next);
 
-/* Refuses a device that this build does not have. */
-void tarn_lua_device(lua_State *L, const char *function, const char *device);
+/* The name of a device at a stack index, which is a string; a word that names none is
+ * refused with a suggestion. Whether it can be used is for the library to say. */
+const char *tarn_lua_device(lua_State *L, int index, const char *function);
 
 /* The path at a stack index: a string, not empty, without a zero byte. */
 const char *tarn_lua_path(lua_State *L, int index, const char *function);

@@ -154,7 +154,7 @@ const char *tarn_lua_impl(lua_State *L, int table, const char *function)
     tarn_backend_info info;
     int word;
     for (size_t i = 0; i < BACKENDS_MAX && tarn_backend_at(i, &info); i++)
-        backends[i] = info.name;
+        if (strcmp(info.device, "cpu") == 0) backends[i] = info.name;
     return tarn_lua_opt_word(L, table, function, "impl", backends, &word)
                ? backends[word]
                : NULL;

@@ -6,34 +6,57 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- Options --------------------------------------------------------------------- */
 
-/* Reads dtype, and seed where `seed` is not NULL; a device that is not there is
- * refused. Gives the dtype; *seeded tells whether a seed was given. */
-static tarn_dtype read_options(lua_State *L, int index, const char *function,
-                               uint64_t *seed, bool *seeded)
+/* What the table of options asks for. */
+struct wish {
+    tarn_dtype dtype;
+    const char *device; /* NULL: where tensors are made anyway */
+    bool seeded;
+    uint64_t seed;
+};
+
+static const char *read_device(lua_State *L, int index, const char *function)
 {
-    static const char *const names[] = {"dtype", "device", "seed", NULL};
-    static const char *const unseeded_names[] = {"dtype", "device", NULL};
-    static const char *const dtypes[] = {"float32", "float64", NULL};
-    int dtype = 0;
-    lua_Integer value = 0;
     char found[80];
-    if (!tarn_lua_options(L, index, function, seed ? names : unseeded_names))
-        return TARN_FLOAT32;
-    tarn_lua_opt_word(L, index, function, "dtype", dtypes, &dtype);
-    if (seed && tarn_lua_opt_integer(L, index, function, "seed", &value)) {
-        *seed = (uint64_t)value;
-        *seeded = true;
-    }
+    const char *device = NULL;
     if (lua_getfield(L, index, "device") == LUA_TSTRING)
-        tarn_lua_device(L, function, lua_tostring(L, -1));
+        device = tarn_lua_device(L, -1, function);
     else if (!lua_isnil(L, -1))
         tarn_lua_fail(L, "%s: device is %s, expected a name such as 'cpu'", function,
                       tarn_lua_describe(L, -1, found, sizeof found));
     lua_pop(L, 1);
-    return dtype == 0 ? TARN_FLOAT32 : TARN_FLOAT64;
+    return device;
+}
+
+static struct wish read_options(lua_State *L, int index, const char *function,
+                                bool random)
+{
+    static const char *const names[] = {"dtype", "device", "seed", NULL};
+    static const char *const unseeded_names[] = {"dtype", "device", NULL};
+    static const char *const dtypes[] = {"float32", "float64", NULL};
+    struct wish wish = {.dtype = TARN_FLOAT32};
+    int dtype = 0;
+    lua_Integer seed = 0;
+    if (!tarn_lua_options(L, index, function, random ? names : unseeded_names))
+        return wish;
+    tarn_lua_opt_word(L, index, function, "dtype", dtypes, &dtype);
+    if (dtype == 1) wish.dtype = TARN_FLOAT64;
+    wish.seeded = random && tarn_lua_opt_integer(L, index, function, "seed", &seed);
+    wish.seed = (uint64_t)seed;
+    wish.device = read_device(L, index, function);
+    return wish;
+}
+
+/* Moves the tensor on top of the stack to where it was wished. */
+static int deliver(lua_State *L, struct wish wish)
+{
+    const tarn_tensor *t = tarn_lua_tensor(L, -1, "device", "t");
+    if (!wish.device || strcmp(wish.device, tarn_tensor_device(t)) == 0) return 1;
+    tarn_lua_check(L, tarn_to(tarn_lua_context(L), t, wish.device, tarn_lua_slot(L)));
+    return 1;
 }
 
 /* Pushes a tensor whose elements are not set. */
@@ -163,7 +186,7 @@ static void write_nested(lua_State *L, struct walk *w, int depth)
  * math: none  cost: O(numel)
  * errors: rows of different lengths, an entry that is no number
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu" (default) | "emu" | "cuda"
  * example:
  *   > tensor{{1, 2}, {3, 4.5}}
  *   tensor [2, 2] float32 cpu
@@ -181,14 +204,14 @@ static int tensor(lua_State *L)
                       "tensor: argument 1 is %s, expected a number or nested tables of "
                       "numbers",
                       tarn_lua_describe(L, 1, found, sizeof found));
-    tarn_dtype dtype = read_options(L, 2, "tensor", NULL, NULL);
+    const struct wish wish = read_options(L, 2, "tensor", false);
     luaL_checkstack(L, 3 * TARN_MAX_RANK, "tensor: no stack for nested tables");
     measure(L, &w);
-    w.t = push_new(L, dtype, w.rank, w.shape);
+    w.t = push_new(L, wish.dtype, w.rank, w.shape);
     lua_pushvalue(L, 1);
     write_nested(L, &w, 0);
     lua_pop(L, 1);
-    return 1;
+    return deliver(L, wish);
 }
 
 /* ---- Of one number --------------------------------------------------------------- */
@@ -198,10 +221,10 @@ static int push_constant(lua_State *L, const char *function, double value)
 {
     size_t shape[TARN_MAX_RANK];
     int next, rank = tarn_lua_shape(L, 1, function, shape, &next);
-    tarn_tensor *t =
-        push_new(L, read_options(L, next, function, NULL, NULL), rank, shape);
+    const struct wish wish = read_options(L, next, function, false);
+    tarn_tensor *t = push_new(L, wish.dtype, rank, shape);
     tarn_lua_check(L, tarn_fill(tarn_lua_context(L), t, value));
-    return 1;
+    return deliver(L, wish);
 }
 
 /* help: zeros(n, m, ..., {dtype=, device=}) -> tensor
@@ -210,7 +233,7 @@ static int push_constant(lua_State *L, const char *function, double value)
  * math: none  cost: O(numel)
  * errors: an extent that is no whole number of 0 or more, more than memory could hold
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu" (default) | "emu" | "cuda"
  * example:
  *   > zeros(2, 3)
  *   tensor [2, 3] float32 cpu
@@ -227,7 +250,7 @@ static int zeros(lua_State *L)
  * math: none  cost: O(numel)
  * errors: an extent that is no whole number of 0 or more, more than memory could hold
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu" (default) | "emu" | "cuda"
  * example:
  *   > ones(3, {dtype="float64"})
  *   tensor [3] float64 cpu
@@ -244,7 +267,7 @@ static int ones(lua_State *L)
  * math: none  cost: O(numel)
  * errors: x missing or no number, an extent that is no whole number of 0 or more
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu" (default) | "emu" | "cuda"
  * example:
  *   > full({2, 2}, 0.5)
  *   tensor [2, 2] float32 cpu
@@ -260,12 +283,12 @@ static int full(lua_State *L)
         tarn_lua_fail(L, "full: x is %s, expected a number after the shape",
                       tarn_lua_describe(L, 2, found, sizeof found));
     double value = lua_tonumber(L, 2);
-    tarn_dtype dtype = read_options(L, 3, "full", NULL, NULL);
+    const struct wish wish = read_options(L, 3, "full", false);
     lua_settop(L, 1);
     int rank = tarn_lua_shape(L, 1, "full", shape, &next);
-    tarn_lua_check(
-        L, tarn_fill(tarn_lua_context(L), push_new(L, dtype, rank, shape), value));
-    return 1;
+    tarn_tensor *t = push_new(L, wish.dtype, rank, shape);
+    tarn_lua_check(L, tarn_fill(tarn_lua_context(L), t, value));
+    return deliver(L, wish);
 }
 
 /* help: eye(n, {dtype=, device=}) -> tensor
@@ -274,7 +297,7 @@ static int full(lua_State *L)
  * math: out_ij = 1 if i = j, 0 otherwise  cost: O(n^2)
  * errors: n that is no whole number of 0 or more
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu" (default) | "emu" | "cuda"
  * example:
  *   > eye(2)
  *   tensor [2, 2] float32 cpu
@@ -285,28 +308,28 @@ static int eye(lua_State *L)
 {
     tarn_context *ctx = tarn_lua_context(L);
     size_t n = read_count(L, 1, "eye", "n");
-    tarn_dtype dtype = read_options(L, 2, "eye", NULL, NULL);
-    tarn_tensor *t = push_new(L, dtype, 2, (size_t[]){n, n});
+    const struct wish wish = read_options(L, 2, "eye", false);
+    tarn_tensor *t = push_new(L, wish.dtype, 2, (size_t[]){n, n});
     tarn_lua_check(L, tarn_fill(ctx, t, 0));
     for (size_t i = 0; i < n; i++)
         tarn_lua_check(L, tarn_tensor_set(ctx, t, (size_t[]){i, i}, 1));
-    return 1;
+    return deliver(L, wish);
 }
 
 /* ---- Evenly spaced --------------------------------------------------------------- */
 
 /* Pushes the n numbers first, first + step, ..; the last one is exactly `last`. */
-static int push_spaced(lua_State *L, const char *function, tarn_dtype dtype, size_t n,
+static int push_spaced(lua_State *L, const char *function, struct wish wish, size_t n,
                        double first, double step, double last)
 {
     tarn_context *ctx = tarn_lua_context(L);
-    tarn_tensor *t = push_new(L, dtype, 1, &n);
+    tarn_tensor *t = push_new(L, wish.dtype, 1, &n);
     for (size_t i = 0; i < n; i++) {
         tarn_lua_poll(L, function, i);
         double value = i + 1 < n ? first + (double)i * step : last;
         tarn_lua_check(L, tarn_tensor_set(ctx, t, &i, value));
     }
-    return 1;
+    return deliver(L, wish);
 }
 
 /* help: range(a, b, step, {dtype=, device=}) -> tensor
@@ -315,7 +338,7 @@ static int push_spaced(lua_State *L, const char *function, tarn_dtype dtype, siz
  * math: out_i = a + (i - 1) step  cost: O(n)
  * errors: step 0, NaN or Inf anywhere
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu" (default) | "emu" | "cuda"
  * note: b is the last number, exactly, also where (b - a) / step misses a whole number
  *       by rounding alone.
  * example:
@@ -333,7 +356,7 @@ static int range(lua_State *L)
     bool has_step = lua_type(L, 3) == LUA_TNUMBER;
     double a = read_number(L, 1, "range", "a"), b = read_number(L, 2, "range", "b");
     double step = has_step ? read_number(L, 3, "range", "step") : 1;
-    tarn_dtype dtype = read_options(L, has_step ? 4 : 3, "range", NULL, NULL);
+    const struct wish wish = read_options(L, has_step ? 4 : 3, "range", false);
     if (step == 0) tarn_lua_fail(L, "range: step is 0");
     double steps = (b - a) / step, whole = nearbyint(steps);
     double rounding = 4 * DBL_EPSILON * (fabs(a) + fabs(b)) / fabs(step);
@@ -343,8 +366,8 @@ static int range(lua_State *L)
         tarn_lua_fail(
             L, "range: from %g to %g by %g are more numbers than memory could hold", a,
             b, step);
-    if (whole < 0) return push_spaced(L, "range", dtype, 0, a, step, a);
-    return push_spaced(L, "range", dtype, (size_t)whole + 1, a, step,
+    if (whole < 0) return push_spaced(L, "range", wish, 0, a, step, a);
+    return push_spaced(L, "range", wish, (size_t)whole + 1, a, step,
                        reached ? b : a + whole * step);
 }
 
@@ -354,7 +377,7 @@ static int range(lua_State *L)
  * math: out_i = a + (i - 1) (b - a) / (n - 1)  cost: O(n)
  * errors: n that is no whole number of 0 or more, NaN or Inf
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu" (default) | "emu" | "cuda"
  * example:
  *   > linspace(-1, 1, 5)
  *   tensor [5] float32 cpu
@@ -365,9 +388,9 @@ static int linspace(lua_State *L)
     double a = read_number(L, 1, "linspace", "a"),
            b = read_number(L, 2, "linspace", "b");
     size_t n = read_count(L, 3, "linspace", "n");
-    tarn_dtype dtype = read_options(L, 4, "linspace", NULL, NULL);
+    const struct wish wish = read_options(L, 4, "linspace", false);
     double intervals = n > 1 ? (double)(n - 1) : 1;
-    return push_spaced(L, "linspace", dtype, n, a, b / intervals - a / intervals,
+    return push_spaced(L, "linspace", wish, n, a, b / intervals - a / intervals,
                        n > 1 ? b : a);
 }
 
@@ -377,14 +400,13 @@ static int push_random(lua_State *L, const char *function,
                        tarn_distribution distribution)
 {
     size_t shape[TARN_MAX_RANK];
-    uint64_t seed = 0;
-    bool seeded = false;
     int next, rank = tarn_lua_shape(L, 1, function, shape, &next);
-    tarn_dtype dtype = read_options(L, next, function, &seed, &seeded);
+    const struct wish wish = read_options(L, next, function, true);
     tarn_tensor **out = tarn_lua_slot(L);
     tarn_lua_check(L, tarn_random(tarn_lua_context(L), distribution,
-                                  seeded ? &seed : NULL, dtype, rank, shape, out));
-    return 1;
+                                  wish.seeded ? &wish.seed : NULL, wish.dtype, rank,
+                                  shape, out));
+    return deliver(L, wish);
 }
 
 /* help: rand(n, m, ..., {seed=, dtype=, device=}) -> tensor
@@ -396,7 +418,7 @@ static int push_random(lua_State *L, const char *function,
  *                   number
  *                  of threads; without it the session's own stream goes on
  *          dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu" (default) | "emu" | "cuda"
  * example:
  *   > rand(3, {seed=1})
  *   tensor [3] float32 cpu
@@ -417,7 +439,7 @@ static int uniform(lua_State *L)
  *                   number
  *                  of threads; without it the session's own stream goes on
  *          dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu" (default) | "emu" | "cuda"
  * example:
  *   > q = randn(16, 8, {seed=1})
  *   > q.shape

@@ -60,7 +60,7 @@ static void read_place(lua_State *L, const char *function, tarn_cell *cell)
     cell->dtype = dtype == 1 ? TARN_FLOAT64 : TARN_FLOAT32;
     lua_pushliteral(L, "device");
     if (lua_rawget(L, 2) == LUA_TSTRING)
-        tarn_lua_device(L, function, lua_tostring(L, -1));
+        tarn_lua_device(L, -1, function);
     else if (!lua_isnil(L, -1))
         tarn_lua_fail(L, "%s: device is %s, expected a name such as 'cpu'", function,
                       tarn_lua_describe(L, -1, given, sizeof given));

@@ -333,7 +333,7 @@ static const char *meant_type(const char *word)
     return tarn_nearest(word, types);
 }
 
-/* help: t:to("float32" | "float64" | "cpu") -> tensor
+/* help: t:to("float32" | "float64" | "cpu" | "emu" | "cuda") -> tensor
  * Converts to another type, or brings to another device; t itself where nothing is to
  * be done.
  * shapes: out as t
@@ -343,6 +343,8 @@ static const char *meant_type(const char *word)
  *   > tensor{1, 2}:to("float64")
  *   tensor [2] float64 cpu
  *     1  2
+ *   > tensor{1, 2}:to("emu").device
+ *   "emu"
  * see: t.dtype, t.device, backends */
 static int to(lua_State *L)
 {
@@ -352,9 +354,9 @@ static int to(lua_State *L)
         tarn_lua_fail(
             L,
             "to: the target is %s, expected a type ('float32', 'float64') or a "
-            "device ('cpu')",
+            "device ('cpu', 'emu', 'cuda')",
             tarn_lua_describe(L, 2, found, sizeof found));
-    const char *target = lua_tostring(L, 2);
+    const char *target = lua_tostring(L, 2), *device = NULL;
     tarn_dtype dtype = tarn_tensor_dtype(t);
     if (strcmp(target, "float32") == 0)
         dtype = TARN_FLOAT32;
@@ -364,11 +366,15 @@ static int to(lua_State *L)
         tarn_lua_fail(L, "to: there is no type '%s'; did you mean '%s'?", target,
                       meant_type(target));
     else
-        tarn_lua_device(L, "to", target);
-    lua_settop(L, 1);
-    if (dtype == tarn_tensor_dtype(t)) return 1;
+        device = tarn_lua_device(L, 2, "to");
+    const bool stays = !device || strcmp(device, tarn_tensor_device(t)) == 0;
+    if (stays && dtype == tarn_tensor_dtype(t)) {
+        lua_settop(L, 1);
+        return 1;
+    }
     tarn_tensor **out = tarn_lua_slot(L);
-    tarn_lua_check(L, tarn_clone(tarn_lua_context(L), t, dtype, out));
+    tarn_lua_check(L, stays ? tarn_clone(tarn_lua_context(L), t, dtype, out)
+                            : tarn_to(tarn_lua_context(L), t, device, out));
     return 1;
 }
 

@@ -115,7 +115,7 @@ static int no_member(lua_State *L, const char *name, int methods)
 }
 
 /* help: t.device -> string
- * Where the elements lie: "cpu".
+ * Where the elements lie: "cpu", "emu" or "cuda:0".
  * shapes: any
  * math: none  cost: O(1)
  * errors: none; fields of a tensor can't be assigned
@@ -134,7 +134,7 @@ int tarn_lua_member(lua_State *L)
     if (strcmp(name, "dtype") == 0) return push_dtype(L, t);
     if (strcmp(name, "strides") == 0) return push_strides(L, t);
     if (strcmp(name, "device") == 0) {
-        lua_pushstring(L, "cpu");
+        lua_pushstring(L, tarn_tensor_device(t));
         return 1;
     }
     return no_member(L, name, methods);

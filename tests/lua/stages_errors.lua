@@ -114,8 +114,8 @@ test("SHP-17: sizes of a cell", function()
   raises("rnn: there is no option 'd_model'; D and M are the widths of one head: d_model / H " ..
     "= 256 / 8 = 32", rnn, {d_model = 256, H = 8})
   raises("rnn: B is 2 without H, expected H as well", rnn, {D = 2, M = 3, B = 2})
-  raises("rnn: this build has no device 'cuda', only 'cpu'", rnn,
-    {D = 2, M = 3, device = "cuda"})
+  raises("rnn: there is no device 'quantum', expected 'cpu', 'emu' or 'cuda'", rnn,
+    {D = 2, M = 3, device = "quantum"})
 end)
 
 test("methods of a state", function()

@@ -106,7 +106,7 @@ wrong("to read and write files", {
   {"imwrite('x.jpg', t)", "imwrite: the path is 'x.jpg', expected a name that ends in .png"},
   {"t:to('float')", "to: there is no type 'float'; did you mean 'float32'?"},
   {"t:to('float16')", "to: there is no type 'float16'; did you mean 'float32'?"},
-  {"t:to('cuda')", "to: this build has no device 'cuda', only 'cpu'"},
+  {"t:to('quantum')", "to: there is no device 'quantum', expected 'cpu', 'emu' or 'cuda'"},
 })
 
 wrong("to attend: q, k and v must fit each other", {
