@@ -6,7 +6,7 @@
  * One call takes N tokens of all batch entries and heads; N = 1 is a step. The ladder:
  *
  *   k1  one thread per column of the state (walk.cuh): loads wait for each other
- *   k2  16 warps per head share the rows of the state, whose partial sums meet in shared
+ *   k2  8 warps per head share the rows of the state, whose partial sums meet in shared
  *       memory: a step is one launch that reads and writes the state once, from many threads
  *   k3  for many tokens: persistent, the state stays in registers from the first token to the
  *       last, and 8 tokens at a time go through shared memory
@@ -17,12 +17,14 @@
 namespace
 {
 
-constexpr int lanes = 32, most_warps = 16;
+constexpr int lanes = 32;
 
 /* ---- k2: rows over warps ------------------------------------------------------------------
  *
  * Bytes of a token: S and S_part read and written, 4 C M numbers, from the cache where they
  * fit. Flops: 4 C M. */
+
+constexpr int step_warps = 8;
 
 /* The sum over the lanes of a warp, known to all of them. */
 template <class T> __device__ inline T sum_of_warp(T x)
@@ -41,14 +43,14 @@ __device__ inline T sum_of_column(const T *column, int warps, int pitch)
 }
 
 //> region rnn_k2
-/* Block: one head. Warp: rows w, w + 16, ..; lane: columns lane, lane + 32, .. */
+/* Block: one head. Warp: rows w, w + 8, ..; lane: columns lane, lane + 32, .. */
 template <class T>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(256)
     walk_in_warps(size_t N, size_t C, size_t M, size_t count, arrays<T> a,
                   levels<T> states)
 {
-    SHARED(T, nums, [most_warps][lanes]);
-    SHARED(T, dens, [most_warps]);
+    SHARED(T, nums, [step_warps][lanes]);
+    SHARED(T, dens, [step_warps]);
     const int w = static_cast<int>(threadIdx.x) / lanes;
     const int lane = static_cast<int>(threadIdx.x) % lanes;
     const size_t h = blockIdx.x;
@@ -58,7 +60,7 @@ __global__ void __launch_bounds__(512)
         const bool full = ++count == block_of_sums;
         if (full) count = 0;
         T den = 0;
-        for (size_t c = w + most_warps * lane; c < C; c += most_warps * lanes) {
+        for (size_t c = w + step_warps * lane; c < C; c += step_warps * lanes) {
             s.z_part[c] += k_i[c];
             if (full) carry(s.z_part[c], s.z[c]);
             den += q_i[c] * (s.z[c] + s.z_part[c]);
@@ -68,7 +70,7 @@ __global__ void __launch_bounds__(512)
         for (size_t m0 = 0; m0 < M; m0 += lanes) {
             const size_t m = m0 + lane;
             T num = 0;
-            for (size_t c = w; m < M && c < C; c += most_warps) {
+            for (size_t c = w; m < M && c < C; c += step_warps) {
                 T total = s.S[c * M + m], part = s.S_part[c * M + m];
                 part += k_i[c] * a.v[i * M + m];
                 if (full) carry(part, total), s.S[c * M + m] = total;
@@ -79,8 +81,8 @@ __global__ void __launch_bounds__(512)
             __syncthreads();
             if (w == 0 && m < M)
                 a.out[i * M + m] = divided(
-                    sum_of_column(&nums[0][lane], most_warps, lanes),
-                    eps_of(a.eps_row, a.eps, i) + sum_of_column(dens, most_warps, 1));
+                    sum_of_column(&nums[0][lane], step_warps, lanes),
+                    eps_of(a.eps_row, a.eps, i) + sum_of_column(dens, step_warps, 1));
             __syncthreads();
         }
     }
@@ -92,7 +94,7 @@ template <class T> tarn_status k2(tarn_span *s)
     if (s->N == 0 || s->heads == 0) return TARN_OK;
     const tarn_status status =
         launch(s->ctx, "rnn_k2", walk_in_warps<T>, static_cast<unsigned>(s->heads),
-               lanes * most_warps, 0, s->N, s->C, s->M, s->count, arrays_in<T>(s),
+               lanes * step_warps, 0, s->N, s->C, s->M, s->count, arrays_in<T>(s),
                levels_in<T>(s));
     s->count = (s->count + s->N) % block_of_sums;
     return status;
@@ -104,6 +106,7 @@ template <class T> tarn_status k2(tarn_span *s)
  * columns of the state have a block of their own, and each of these has z. */
 
 template <class T> struct persistent {
+    static constexpr int most_warps = 16;
     static constexpr int rows = sizeof(T) == 4 ? 16 : 8;  /* of the state, per thread */
     static constexpr int tokens = sizeof(T) == 4 ? 8 : 4; /* at a time */
     static constexpr size_t most_C = rows * most_warps;

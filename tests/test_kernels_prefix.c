@@ -50,8 +50,8 @@ static void expect_rows(const tarn_tensor *a, const tarn_tensor *b, size_t first
 typedef void compare_fn(const struct results *sound, const struct results *spoilt,
                         size_t row, const char *rung);
 
-static void spoil(struct ladders ladders, bool grad, bool query, size_t row,
-                  compare_fn *compare)
+static void spoil_token(struct ladders ladders, bool grad, bool query, size_t row,
+                        compare_fn *compare)
 {
     const struct problem p = problem_of((struct sizes){2, 150, 150, 9, 7});
     for (int type = 0; type < 2; type++) {
@@ -86,7 +86,8 @@ static void outputs_before_are_sound(const struct results *sound,
 Test(kernels_prefix, nan_in_a_token_does_not_reach_the_outputs_before_it)
 {
     for (int i = 0; i < SPOILT_ROWS; i++)
-        spoil(LADDERS(prefix), false, false, spoilt_rows[i], outputs_before_are_sound);
+        spoil_token(LADDERS(prefix), false, false, spoilt_rows[i],
+                    outputs_before_are_sound);
 }
 
 static void gradients_before_are_sound(const struct results *sound,
@@ -111,10 +112,10 @@ static void gradients_behind_are_sound(const struct results *sound,
 Test(kernels_prefix, nan_in_a_token_reaches_only_the_gradients_that_it_should)
 {
     for (int i = 0; i < SPOILT_ROWS; i++) {
-        spoil(LADDERS(prefix_grad), true, false, spoilt_rows[i],
-              gradients_before_are_sound);
-        spoil(LADDERS(prefix_grad), true, true, spoilt_rows[i],
-              gradients_behind_are_sound);
+        spoil_token(LADDERS(prefix_grad), true, false, spoilt_rows[i],
+                    gradients_before_are_sound);
+        spoil_token(LADDERS(prefix_grad), true, true, spoilt_rows[i],
+                    gradients_behind_are_sound);
     }
 }
 
