@@ -254,9 +254,9 @@ static void exit_fiber(struct tarn_emu_worker *w, struct tarn_fiber *f)
     if (w->at_barrier)
         tarn_emu_blame(
             w, w->barrier_file, w->barrier_line,
-            "__syncthreads, where %u threads wait, but thread %u has exited: none "
-            "may leave before the last barrier",
-            w->at_barrier, f->index);
+            "__syncthreads, where %u of %u threads wait, but thread %u has exited: "
+            "none may leave before the last barrier",
+            w->at_barrier, w->threads, f->index);
     f->state = TARN_EXITED;
     w->alive--;
     w->warp[f->index / TARN_EMU_WARP].exited |= 1u << (f->index & 31u);

@@ -265,7 +265,7 @@ static void check_record(struct tarn_emu_worker *w, const struct tarn_emu_where 
             "reads what a cp.async has not brought yet: no cp_wait is between them");
     check_order(w, r, access, code);
     if (reads && !is_written(w, where, r))
-        tarn_emu_blame_code(w, code, "reads %s memory that nobody has written",
+        tarn_emu_blame_code(w, code, "reads %s memory that nobody has written yet",
                             where->kind == TARN_GLOBAL ? "global" : "shared");
     if (access == TARN_READS || access == TARN_CHANGES) note_read(w, r, code);
     if (access == TARN_READS || access == TARN_LOOKS) return;

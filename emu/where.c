@@ -84,7 +84,7 @@ static bool within(const char *a, const void *start, size_t bytes)
 /* The dynamic part, or one of the arrays of a fixed size; gaps between them belong to none. */
 static struct tarn_emu_where in_arena(const struct tarn_emu_worker *w, const char *a)
 {
-    if (a >= w->shared)
+    if (a >= w->shared && w->job->launch->shared)
         return (struct tarn_emu_where){TARN_SHARED, w->shared, w->job->launch->shared,
                                        NULL};
     struct tarn_emu_where where = {TARN_SHARED, NULL, 0, NULL};
@@ -166,5 +166,7 @@ struct tarn_emu_sentence tarn_emu_wrong_address(const struct tarn_emu_worker *w,
     case TARN_THREAD_LOCAL:
     case TARN_HOST: break;
     }
+    if ((uintptr_t)address < TARN_EMU_PAGE)
+        return tarn_emu_say("a null pointer is used");
     return tarn_emu_say("%p is no device memory but the host's", address);
 }

@@ -68,6 +68,16 @@ criterion_tests += tests/test_oracle tests/test_equiv tests/test_equiv_report te
 EXTRA_DIST += tests/every_form.h tests/comparison.h
 lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua
 
+## The emulated device itself; kernels with planted mistakes, plain and instrumented.
+if WITH_EMU
+criterion_tests += tests/test_emu tests/test_emu_bugs
+bugs_objects = tests/bugs.emu.lo tests/bugs.checked.lo
+tests_test_emu_bugs_LDADD = $(bugs_objects) $(LDADD)
+CLEANFILES += $(bugs_objects) tests/*.lo.d
+-include tests/bugs.emu.lo.d tests/bugs.checked.lo.d
+endif
+EXTRA_DIST += tests/bugs.h tests/bugs.cu
+
 ## The kernels of cuda/ on the emulated device.
 if WITH_EMU
 criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix tests/test_kernels_rnn
