@@ -127,13 +127,13 @@ static inline void expect_same_bits(const struct results *a, const struct result
 static inline void set_order(int order)
 {
     const enum tarn_emu_order orders[] = {TARN_EMU_FORWARD, TARN_EMU_REVERSED,
-                                          TARN_EMU_RANDOM, TARN_EMU_RANDOM};
+                                          TARN_EMU_RANDOM};
     tarn_emu_settings.order = orders[order];
     tarn_emu_settings.seed = (unsigned)order;
 }
-enum { ORDERS = 4 };
+enum { ORDERS = 3 };
 
-/* One rung in every order; gives what it wrote. */
+/* One rung in every order (of tensor cores the first and a random one); gives what it wrote. */
 static inline struct results check_rung(const struct problem *p,
                                         const struct inputs *in,
                                         const struct tarn_rung *rung, const char *form)
@@ -143,7 +143,9 @@ static inline struct results check_rung(const struct problem *p,
     set_order(0);
     struct results first = run_rung(p, in, rung);
     expect_oracle(&first, in, claim);
-    for (int order = 1; order < ORDERS; order++) {
+    const bool slow =
+        strcmp(rung->name, "tf32") == 0; /* 32 switches a product of 8 x 8 */
+    for (int order = slow ? ORDERS - 1 : 1; order < ORDERS; order++) {
         set_order(order);
         struct results other = run_rung(p, in, rung);
         expect_same_bits(&first, &other, claim);

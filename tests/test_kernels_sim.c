@@ -1,4 +1,4 @@
-/* test_kernels_sim.c: every rung of sim on the emulated device against the oracle. */
+/* test_kernels_sim.c: every rung of sim and its gradient on the emulated device against the oracle. */
 #include "kernels.h"
 
 TestSuite(kernels_sim, .init = open, .fini = close);
@@ -6,13 +6,14 @@ TestSuite(kernels_sim, .init = open, .fini = close);
 static const tarn_similarity all_similarities[] = {TARN_SOFTMAX, TARN_RBF, TARN_PHI};
 enum { SIMILARITIES = 3 };
 
-Test(kernels_sim, each_rung_gives_the_oracles_output)
+Test(kernels_sim, each_rung_gives_the_oracles_output_and_gradients)
 {
     for (int i = 0; i < AWKWARD; i++)
         for (int by = 0; by < SIMILARITIES; by++) {
             struct problem p = problem_of(awkward[i]);
             p.options.by = all_similarities[by];
             check_outputs(&p, LADDERS(sim), "sim");
+            check_gradients(&p, LADDERS(sim_grad), "sim_grad");
         }
 }
 
@@ -25,6 +26,7 @@ Test(kernels_sim, each_rung_masks_what_a_query_must_not_see)
             p.past = (size_t)by * 33;
             p.n.N = p.past + p.n.N_q;
             check_outputs(&p, LADDERS(sim), "sim causal");
+            check_gradients(&p, LADDERS(sim_grad), "sim_grad causal");
         }
 }
 
@@ -54,7 +56,9 @@ Test(kernels_sim, weights_are_of_the_keys_that_exist_and_are_seen)
             struct problem p = problem_of((struct sizes){3, 67, 70, 5, 9});
             p.options.by = all_similarities[by], p.options.causal = causal;
             p.options.lengths = lengths, p.options.lengths_count = 3;
-            p.weights = true, p.past = 3;
+            p.past = 3;
+            check_gradients(&p, LADDERS(sim_grad), "sim_grad with lengths");
+            p.weights = true;
             check_ladders(&p, LADDERS(sim), "sim with lengths", false, look_at_weights);
         }
 }
@@ -68,6 +72,7 @@ Test(kernels_sim, scores_of_any_size_neither_overflow_nor_vanish)
         p.options.by = all_similarities[by], p.options.eps = 0;
         p.factor = 12;
         check_outputs(&p, LADDERS(sim), "sim of large scores");
+        check_gradients(&p, LADDERS(sim_grad), "sim_grad of large scores");
     }
 }
 
@@ -76,8 +81,10 @@ Test(kernels_sim, rows_of_features_may_be_scaled_and_the_scale_given)
     struct problem p = problem_of((struct sizes){2, 20, 80, 7, 5});
     p.scaled_rows = true, p.options.scale = 0.3;
     check_outputs(&p, LADDERS(sim), "sim of scaled rows");
+    check_gradients(&p, LADDERS(sim_grad), "sim_grad of scaled rows");
     p.scaled_rows = false, p.options.by = TARN_RBF;
     check_outputs(&p, LADDERS(sim), "rbf with a scale");
+    check_gradients(&p, LADDERS(sim_grad), "rbf's gradient with a scale");
 }
 
 /* A value that is NaN spoils the queries that see it and no others, though they share a square
@@ -90,8 +97,11 @@ Test(kernels_sim, what_is_not_seen_may_be_NaN)
         p.options.by = all_similarities[by], p.sound = 50;
         p.options.causal = true;
         check_outputs(&p, LADDERS(sim), "sim, NaN in the future");
+        check_gradients(&p, LADDERS(sim_grad), "sim_grad, NaN in the future");
         p.options.causal = false;
         p.options.lengths = lengths, p.options.lengths_count = 1;
         check_outputs(&p, LADDERS(sim), "sim, NaN past the length");
+        if (by != 2) /* the oracle's dk goes on through phi, and phi of NaN has no slope */
+            check_gradients(&p, LADDERS(sim_grad), "sim_grad, NaN past the length");
     }
 }

@@ -1,0 +1,400 @@
+/* sim_grad.cu: the gradient of stage 1 on a device. Chapters 6 and 11.
+ *
+ * With den_i and out_i of the forward pass, Gn_i = dout_i / den_i and gd_i = -(Gn_i . out_i),
+ * the similarity s_ij has the gradient Gn_i . v_j + gd_i, and so
+ *
+ *     dq_i = sum_j g_ij k_j    dk_j = sum_i g_ij q_i    dv_j = sum_i s_ij Gn_i
+ *     g_ij = scale (Gn_i . v_j + gd_i) s_ij             without s_ij for features
+ *
+ * and rbf has k_j - q_i and q_i - k_j where the others have k_j and q_i. Every sum has one
+ * block that adds it up in a fixed order: each pair is visited twice, from the side of the
+ * query and from that of the key, and nothing needs an atomic addition.
+ *
+ * The ladder, each after the forward pass of the same rung:
+ *
+ *   k1    one block a query, then one a key
+ *   k2    one block a square of queries, then of keys; products of squares in registers
+ *   tf32  k2 with its products on tensor cores; float only, and only if it is asked for */
+#include "cuda/average.cuh"
+
+namespace
+{
+
+/* What is known of the rows after the forward pass, and what arrives at them. */
+template <class T> struct backward {
+    statistics<T> stats;
+    T *gd, *out;
+    const T *dout;
+    T *dq, *dk, *dv;
+};
+
+template <class T> backward<T> backward_of(const tarn_span *s)
+{
+    const size_t rows = s->heads * s->N_q;
+    T *const w = static_cast<T *>(s->work);
+    return {{w, w + rows},
+            w + 2 * rows,
+            w + 3 * rows,
+            static_cast<const T *>(s->dout),
+            static_cast<T *>(s->dq),
+            static_cast<T *>(s->dk),
+            static_cast<T *>(s->dv)};
+}
+
+template <class T> size_t work(const tarn_span *s)
+{
+    return s->heads * s->N_q * (3 + s->M) * sizeof(T);
+}
+
+/* One warp a row: gd_i. */
+template <class T> __global__ void row_gradients(size_t rows, size_t M, backward<T> b)
+{
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const size_t row = blockIdx.x * size_t(blockDim.x / 32) + warp;
+    if (row >= rows) return;
+    const T den = b.stats.den[row];
+    T sum = 0;
+    for (size_t m = lane; m < M; m += 32)
+        sum += divided(b.dout[row * M + m], den) * b.out[row * M + m];
+    for (int bit = 1; bit < 32; bit *= 2) sum += __shfl_xor_sync(~0u, sum, bit);
+    if (lane == 0) b.gd[row] = -sum;
+}
+
+//> region sim_pair_grad
+/* What a pair gives: w = s / den goes to v along dout, g to q and k. `arrives` is
+ * dout_i . v_j. A row whose denominator is 0 gives nothing. */
+template <class T>
+__device__ inline T pair_weight(const pairs<T> &p, T score, T max, T den)
+{
+    return divided(similarity(p, score, max), den);
+}
+template <class T>
+__device__ inline T pair_gradient(const pairs<T> &p, T score, T max, T den, T gd,
+                                  T arrives)
+{
+    if (den == T(0)) return 0;
+    const T ds = arrives / den + gd;
+    return p.scale * ds * (p.has_exponent ? similarity(p, score, max) : T(1));
+}
+//< region sim_pair_grad
+
+/* ---- k1 ------------------------------------------------------------------------------------ */
+
+template <class T> __device__ inline T dot_of(size_t n, const T *x, const T *y)
+{
+    T sum = 0;
+    for (size_t m = 0; m < n; m++) sum += x[m] * y[m];
+    return sum;
+}
+
+/* g of one pair, rows counted over all heads. */
+template <class T>
+__device__ inline T gradient_of(const pairs<T> &p, const backward<T> &b, size_t query,
+                                size_t key)
+{
+    return pair_gradient(p, score_of(p, query, key), b.stats.max[query],
+                         b.stats.den[query], b.gd[query],
+                         dot_of(p.M, b.dout + query * p.M, p.v + key * p.M));
+}
+
+//> region sim_grad_k1
+/* Block: one query; thread: keys j = t, t + 64, .. for g, entries c = t, t + 64, .. of dq. */
+template <class T> __global__ void query_by_row(pairs<T> p, backward<T> b)
+{
+    constexpr int threads = block_of_sums;
+    SHARED(T, g, [block_of_sums]);
+    const size_t row = blockIdx.x, h = row / p.N_q, C = p.C;
+    const size_t n = keys_seen(p, h, row % p.N_q);
+    const int t = static_cast<int>(threadIdx.x);
+    const T *q_i = p.q + row * C;
+    for (size_t c = t; c < C; c += threads) b.dq[row * C + c] = 0;
+    for (size_t start = 0; start < n; start += threads) {
+        const int count = static_cast<int>(n - start < threads ? n - start : threads);
+        const size_t first = h * p.N + start;
+        if (t < count) g[t] = gradient_of(p, b, row, first + t);
+        __syncthreads();
+        for (size_t c = t; c < C; c += threads) {
+            T part = 0;
+            for (int x = 0; x < count; x++)
+                part += g[x] * (p.k[(first + x) * C + c] - (p.distance ? q_i[c] : 0));
+            b.dq[row * C + c] += part;
+        }
+        __syncthreads();
+    }
+}
+
+/* The first query that sees key j of head h; N_q if none does. */
+template <class T>
+__device__ inline size_t first_to_see(const pairs<T> &p, size_t h, size_t j)
+{
+    const size_t n = p.lengths ? size_t(p.lengths[h]) : p.N;
+    if (j >= n) return p.N_q;
+    return p.causal && j > p.past ? j - p.past : 0;
+}
+
+/* Block: one key; thread: queries for g and w, entries of dk and dv. */
+template <class T> __global__ void key_by_row(pairs<T> p, backward<T> b)
+{
+    constexpr int threads = block_of_sums;
+    SHARED(T, g, [block_of_sums]);
+    SHARED(T, w, [block_of_sums]);
+    const size_t key = blockIdx.x, h = key / p.N, C = p.C, M = p.M;
+    const int t = static_cast<int>(threadIdx.x);
+    const T *k_j = p.k + key * C;
+    for (size_t c = t; c < C; c += threads) b.dk[key * C + c] = 0;
+    for (size_t m = t; m < M; m += threads) b.dv[key * M + m] = 0;
+    for (size_t i = first_to_see(p, h, key % p.N); i < p.N_q; i += threads) {
+        const int count = static_cast<int>(p.N_q - i < threads ? p.N_q - i : threads);
+        const size_t first = h * p.N_q + i, row = first + t;
+        if (t < count) {
+            g[t] = gradient_of(p, b, row, key);
+            w[t] = pair_weight(p, score_of(p, row, key), b.stats.max[row],
+                               b.stats.den[row]);
+        }
+        __syncthreads();
+        for (size_t c = t; c < C; c += threads) {
+            T part = 0;
+            for (int x = 0; x < count; x++)
+                part += g[x] * (p.q[(first + x) * C + c] - (p.distance ? k_j[c] : 0));
+            b.dk[key * C + c] += part;
+        }
+        for (size_t m = t; m < M; m += threads) {
+            T part = 0;
+            for (int x = 0; x < count; x++) part += w[x] * b.dout[(first + x) * M + m];
+            b.dv[key * M + m] += part;
+        }
+        __syncthreads();
+    }
+}
+//< region sim_grad_k1
+
+/* ---- k2 ------------------------------------------------------------------------------------ */
+
+/* The statistics of a square's rows, in shared memory. */
+template <class T> struct row_facts {
+    T max, den, gd;
+};
+template <class T>
+__device__ inline void load_facts(row_facts<T> *facts, const backward<T> &b,
+                                  size_t first, size_t count)
+{
+    const size_t t = threadIdx.x;
+    if (t >= tile<T>::side) return;
+    const bool there = t < count;
+    facts[t].max = there ? b.stats.max[first + t] : T(0);
+    facts[t].den = there ? b.stats.den[first + t] : T(0);
+    facts[t].gd = there ? b.gd[first + t] : T(0);
+}
+
+/* A square of queries and a square of keys of one head. */
+template <class T> struct square_of_pairs {
+    size_t h, i0, j0;
+    rows<T> q, k, v, dout;
+};
+template <class T>
+__device__ inline square_of_pairs<T> square_at(const pairs<T> &p, const backward<T> &b,
+                                               size_t h, size_t i0, size_t j0, size_t n)
+{
+    return {h,
+            i0,
+            j0,
+            rows_of(p.q, p.C, h * p.N_q, i0, p.N_q),
+            rows_of(p.k, p.C, h * p.N, j0, n),
+            rows_of(p.v, p.M, h * p.N, j0, n),
+            rows_of(b.dout, p.M, h * p.N_q, i0, p.N_q)};
+}
+
+template <class T>
+__device__ inline bool sees(const pairs<T> &p, const square_of_pairs<T> &at, int i,
+                            int j)
+{
+    return at.j0 + j < keys_seen(p, at.h, at.i0 + i);
+}
+/* Nothing of the square is masked, among the rows that exist. */
+template <class T>
+__device__ inline bool sees_all(const pairs<T> &p, const square_of_pairs<T> &at)
+{
+    return at.j0 + at.k.count <= keys_seen(p, at.h, at.i0);
+}
+
+/* Writes g of a square of pairs (or w, if `weights`) to ys[i][j]; 0 where nobody sees. */
+template <class T, class P>
+__device__ inline void gradients_of_square(const pairs<T> &p,
+                                           const square_of_pairs<T> &at,
+                                           const row_facts<T> *facts, bool weights,
+                                           square<T> &xs, square<T> &ys)
+{
+    entries<T> sum = {}, arrives = {};
+    each_with_each<T, P>(sum, at.q, at.k, p.distance, xs, ys);
+    if (!weights) each_with_each<T, P>(arrives, at.dout, at.v, false, xs, ys);
+    P::each([&](int u, int w, int i, int j) {
+        const row_facts<T> f = facts[i];
+        const T score = scored(p, sum[u][w]);
+        if (!sees(p, at, i, j))
+            ys[i][j] = 0;
+        else if (weights)
+            ys[i][j] = pair_weight(p, score, f.max, f.den);
+        else
+            ys[i][j] = pair_gradient(p, score, f.max, f.den, f.gd, arrives[u][w]);
+    });
+}
+
+//> region sim_grad_k2
+/* Block: a square of queries and one square of columns of dq. It walks over the keys as the
+ * forward pass does; arithmetic 2 N_q N (2 C + M) a head for each 64 columns. */
+template <class T, class P>
+__global__ void __launch_bounds__(256) query_by_square(pairs<T> p, backward<T> b)
+{
+    SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
+    SHARED(T, ys, [tile<T>::side][tile<T>::pitch]);
+    SHARED(row_facts<T>, facts, [tile<T>::side]);
+    constexpr size_t L = tile<T>::side;
+    const size_t per_head = (p.N_q + L - 1) / L, h = blockIdx.x / per_head;
+    const size_t i0 = blockIdx.x % per_head * L, c0 = blockIdx.y * L;
+    const rows<T> q = rows_of(p.q, p.C, h * p.N_q, i0, p.N_q);
+    const size_t n = keys_seen(p, h, i0 + q.count - 1);
+    const auto inside = [&](int i, int c) {
+        return size_t(i) < q.count && c0 + c < p.C;
+    };
+    entries<T> total = {}, part = {}, here = {}; /* here: q, for rbf */
+    if (p.distance)
+        P::each([&](int u, int w, int i, int c) {
+            if (inside(i, c)) here[u][w] = q.first[i * p.C + c0 + c];
+        });
+    load_facts(facts, b, h * p.N_q + i0, q.count);
+    for (size_t j0 = 0; j0 < n; j0 += L) {
+        const square_of_pairs<T> at = square_at(p, b, h, i0, j0, n);
+        gradients_of_square<T, P>(p, at, facts, false, xs, ys);
+        load<T>(xs, at.k.first + c0, p.C, at.k.count, p.C - c0);
+        __syncthreads();
+        const int count = static_cast<int>(at.k.count);
+        const auto g = [&](int j, int i) { return ys[i][j]; };
+        const auto key = [&](int j, int c) { return xs[j][c]; };
+        if (sees_all(p, at) && !p.distance)
+            P::multiply(part, count, g, key);
+        else
+            P::combine(part, count, g, key, [&](T &dq, T x, T y, int j, int u, int w) {
+                if (sees(p, at, P::row(u, w), j)) dq += x * (y - here[u][w]);
+            });
+        P::each([&](int u, int w, int, int) { carry(part[u][w], total[u][w]); });
+        __syncthreads();
+    }
+    P::each([&](int u, int w, int i, int c) {
+        if (inside(i, c))
+            b.dq[(h * p.N_q + i0 + i) * p.C + c0 + c] = total[u][w] + part[u][w];
+    });
+}
+
+/* Block: a square of keys and one square of columns: those of dk first, then those of dv. It
+ * walks over the queries. */
+template <class T, class P>
+__global__ void __launch_bounds__(256) key_by_square(pairs<T> p, backward<T> b)
+{
+    SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
+    SHARED(T, ys, [tile<T>::side][tile<T>::pitch]);
+    SHARED(row_facts<T>, facts, [tile<T>::side]);
+    constexpr size_t L = tile<T>::side;
+    const size_t per_head = (p.N + L - 1) / L, h = blockIdx.x / per_head;
+    const size_t j0 = blockIdx.x % per_head * L, across = (p.C + L - 1) / L;
+    const bool of_v = blockIdx.y >= across;
+    const size_t c0 = (of_v ? blockIdx.y - across : blockIdx.y) * L;
+    const size_t width = of_v ? p.M : p.C, n = p.lengths ? size_t(p.lengths[h]) : p.N;
+    const T *const from = of_v ? b.dout : p.q;
+    entries<T> total = {}, part = {}, here = {}; /* here: k, for rbf */
+    if (p.distance && !of_v)
+        P::each([&](int u, int w, int j, int c) {
+            if (j0 + j < n && c0 + c < width)
+                here[u][w] = p.k[(h * p.N + j0 + j) * width + c0 + c];
+        });
+    for (size_t i0 = first_to_see(p, h, j0) / L * L; i0 < p.N_q; i0 += L) {
+        const square_of_pairs<T> at = square_at(p, b, h, i0, j0, n);
+        load_facts(facts, b, h * p.N_q + i0, at.q.count);
+        gradients_of_square<T, P>(p, at, facts, of_v, xs, ys);
+        load<T>(xs, from + (h * p.N_q + i0) * width + c0, width, at.q.count,
+                width - c0);
+        __syncthreads();
+        const int count = static_cast<int>(at.q.count);
+        const auto g = [&](int i, int j) { return ys[i][j]; };
+        const auto query = [&](int i, int c) { return xs[i][c]; };
+        if (sees_all(p, at) && !p.distance)
+            P::multiply(part, count, g, query);
+        else
+            P::combine(part, count, g, query,
+                       [&](T &sum, T x, T y, int i, int u, int w) {
+                           if (sees(p, at, i, P::row(u, w)))
+                               sum += x * (y - here[u][w]);
+                       });
+        P::each([&](int u, int w, int, int) { carry(part[u][w], total[u][w]); });
+        __syncthreads();
+    }
+    T *const to = of_v ? b.dv : b.dk;
+    P::each([&](int u, int w, int j, int c) {
+        if (j0 + j >= p.N || c0 + c >= width) return;
+        T &entry = to[(h * p.N + j0 + j) * width + c0 + c];
+        entry = j0 + j < n ? total[u][w] + part[u][w] : T(0);
+    });
+}
+//< region sim_grad_k2
+
+/* ---- The ladder ------------------------------------------------------------------------------ */
+
+template <class T>
+tarn_status launch_row_gradients(tarn_context *ctx, const pairs<T> &p,
+                                 const backward<T> &b)
+{
+    constexpr unsigned threads = 256;
+    const size_t rows = p.heads * p.N_q;
+    if (rows == 0) return TARN_OK;
+    return launch(ctx, "row_gradients", row_gradients<T>,
+                  blocks_for(rows, threads / 32), threads, 0, rows, p.M, b);
+}
+
+template <class T> tarn_status k1(tarn_span *s)
+{
+    const pairs<T> p = pairs_of<T>(s);
+    const backward<T> b = backward_of<T>(s);
+    const unsigned queries = static_cast<unsigned>(p.heads * p.N_q);
+    const unsigned keys = static_cast<unsigned>(p.heads * p.N);
+    tarn_status status = average_k1(s->ctx, p, b.out, b.stats);
+    if (!status) status = launch_row_gradients(s->ctx, p, b);
+    if (!status && queries)
+        status = launch(s->ctx, "query_by_row", query_by_row<T>, queries, block_of_sums,
+                        0, p, b);
+    if (!status && keys)
+        status =
+            launch(s->ctx, "key_by_row", key_by_row<T>, keys, block_of_sums, 0, p, b);
+    return status;
+}
+
+template <class T, class P> tarn_status k2(tarn_span *s)
+{
+    constexpr unsigned L = tile<T>::side, threads = tile<T>::threads;
+    const pairs<T> p = pairs_of<T>(s);
+    const backward<T> b = backward_of<T>(s);
+    const unsigned heads = static_cast<unsigned>(p.heads);
+    const unsigned of_k = blocks_for(p.C, L), of_v = blocks_for(p.M, L);
+    tarn_status status = average_k2<T, P>(s->ctx, p, b.out, b.stats);
+    if (!status) status = launch_row_gradients(s->ctx, p, b);
+    if (!status && p.heads > 0 && p.N_q > 0)
+        status = launch(s->ctx, "query_by_square", query_by_square<T, P>,
+                        dim3(heads * blocks_for(p.N_q, L), of_k), threads, 0, p, b);
+    if (!status && p.heads > 0 && p.N > 0)
+        status =
+            launch(s->ctx, "key_by_square", key_by_square<T, P>,
+                   dim3(heads * blocks_for(p.N, L), of_k + of_v), threads, 0, p, b);
+    return status;
+}
+
+const tarn_rung rungs_f32[] = {{"k1", k1<float>, work<float>},
+                               {"k2", k2<float, plain_cores<float>>, work<float>},
+                               {"tf32", k2<float, tensor_cores>, work<float>}};
+const tarn_rung rungs_f64[] = {{"k1", k1<double>, work<double>},
+                               {"k2", k2<double, plain_cores<double>>, work<double>}};
+
+} // namespace
+
+extern "C" {
+extern const tarn_ladder TARN_TABLE(sim_grad, f32), TARN_TABLE(sim_grad, f64);
+const tarn_ladder TARN_TABLE(sim_grad, f32) = {rungs_f32, 3, 1};
+const tarn_ladder TARN_TABLE(sim_grad, f64) = {rungs_f64, 2, 1};
+}
