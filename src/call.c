@@ -201,27 +201,25 @@ static const void *data_of(struct tarn_input input)
     return input.t ? tarn_tensor_data(input.t) : NULL;
 }
 
-/* Head 0 as the stages see it when they take q and k as they are. */
+/* Head 0 as the stages see it when they take q and k as they are; what is not set is 0. */
 static void fill_first(struct tarn_call *call)
 {
-    const tarn_options *o = &call->options;
-    call->first = (struct tarn_attn){
-        .ctx = call->ctx,
-        .N_q = call->N_q,
-        .N = call->N,
-        .C = call->D,
-        .M = call->M,
-        .q = data_of(call->q),
-        .k = data_of(call->k),
-        .v = data_of(call->v),
-        .dout = data_of(call->dout),
-        .phi = TARN_PHI_NONE,
-        .parts = 1,
-        .scale = 1,
-        .eps = o->eps,
-        .weights_stride = call->N,
-        .chunk = o->chunk,
-    };
+    struct tarn_attn *a = &call->first;
+    a->ctx = call->ctx;
+    a->N_q = call->N_q;
+    a->N = call->N;
+    a->C = call->D;
+    a->M = call->M;
+    a->q = data_of(call->q);
+    a->k = data_of(call->k);
+    a->v = data_of(call->v);
+    a->dout = data_of(call->dout);
+    a->phi = TARN_PHI_NONE;
+    a->parts = 1;
+    a->scale = 1;
+    a->eps = call->options.eps;
+    a->weights_stride = call->N;
+    a->chunk = call->options.chunk;
 }
 
 tarn_status tarn_call_open(tarn_context *ctx, const char *function,
@@ -254,6 +252,7 @@ void tarn_call_close(struct tarn_call *call)
     tarn_tensor_free(call->k_rows);
     tarn_features_free(&call->fq);
     tarn_features_free(&call->fk);
+    tarn_release(call->room);
 }
 
 tarn_status tarn_call_new(struct tarn_call *call, size_t rows, size_t columns,

@@ -39,6 +39,8 @@ struct tarn_call {
     tarn_dtype dtype;
     struct tarn_input q, k, v, dout;
     struct tarn_features fq, fk;
+    void *room; /* scratch memory that steps use again and again, and its size */
+    size_t room_bytes;
 
     struct tarn_attn first;       /* head 0; that of head h is an offset away */
     struct tarn_sums sums;        /* the state of head 0, if the form has one */
@@ -70,6 +72,9 @@ tarn_status tarn_call_features(struct tarn_call *call, const struct tarn_form *f
  * be interrupted nor run on other threads: a step, or a function of the user's. */
 tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
                           bool whole);
+
+/* One token of all heads; all at once where the form can. */
+tarn_status tarn_call_step(struct tarn_call *call, const struct tarn_form *form);
 
 /* A fresh tensor [(B, (H,)) .., ..] of the call's rank and type with the given last two
  * extents; without N for a single token. */

@@ -67,6 +67,7 @@ void tarn_rnn_free(tarn_rnn *st)
     tarn_tensor_free(st->memory);
     tarn_features_free(&st->fq);
     tarn_features_free(&st->fk);
+    tarn_release(st->room);
     tarn_release(st);
 }
 
@@ -77,6 +78,8 @@ tarn_status tarn_rnn_clone(tarn_context *ctx, const tarn_rnn *st, tarn_rnn **out
     *copy = *st;
     copy->memory = NULL;
     copy->fq = copy->fk = (struct tarn_features){0};
+    copy->room = NULL;
+    copy->room_bytes = 0;
     tarn_status status = tarn_clone(ctx, st->memory, st->cell.dtype, &copy->memory);
     if (status)
         tarn_rnn_free(copy);
@@ -302,11 +305,12 @@ tarn_status tarn_cell_open(tarn_context *ctx, const char *function,
                                         .token = token};
     static const char *const letters[2][3] = {{"N, D", "H, N, D", "B, H, N, D"},
                                               {"D", "H, D", "B, H, D"}};
-    *call = (struct tarn_call){0};
-    if (tarn_tensor_rank(s->q) + token != s->rank)
+    if (tarn_tensor_rank(s->q) + token != s->rank) {
+        *call = (struct tarn_call){0};
         return tarn_fail(ctx, TARN_ESHAPE,
                          "%s: q is %s, expected [%s] to match the state", function,
                          tarn_shape_text(s->q).text, letters[token][s->rank - 2]);
+    }
     tarn_status status = tarn_call_open(ctx, function, &args, call);
     if (!status && call->dtype != s->cell->dtype)
         status = tarn_fail(
@@ -333,7 +337,11 @@ static tarn_status features_in_cell(struct tarn_call *call, tarn_rnn *st)
 {
     call->fq = st->fq;
     call->fk = st->fk;
+    call->room = st->room;
+    call->room_bytes = st->room_bytes;
     st->fq = st->fk = (struct tarn_features){0};
+    st->room = NULL;
+    st->room_bytes = 0;
     tarn_status status = tarn_call_features(call, call->ops->rnn);
     if (!status && call->first.C != st->C)
         status =
@@ -343,14 +351,18 @@ static tarn_status features_in_cell(struct tarn_call *call, tarn_rnn *st)
     return status;
 }
 
-/* Ends the call; its room for features goes back to the cell. */
+/* Ends the call; its room goes back to the cell. */
 static void close_on(struct tarn_call *call, tarn_rnn *st)
 {
     tarn_features_free(&st->fq);
     tarn_features_free(&st->fk);
+    tarn_release(st->room);
     st->fq = call->fq;
     st->fk = call->fk;
+    st->room = call->room;
+    st->room_bytes = call->room_bytes;
     call->fq = call->fk = (struct tarn_features){0};
+    call->room = NULL;
     tarn_call_close(call);
 }
 
@@ -367,7 +379,7 @@ tarn_status tarn_rnn_step(tarn_context *ctx, tarn_rnn *st, const tarn_tensor *q,
     if (!status) {
         call.first.out = tarn_tensor_data(result);
         tarn_cell_attach(&call, st);
-        status = tarn_call_run(&call, call.ops->rnn, true);
+        status = tarn_call_step(&call, call.ops->rnn);
     }
     if (!status) tarn_cell_advance(&call, st);
     close_on(&call, st);

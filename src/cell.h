@@ -14,6 +14,8 @@ struct tarn_rnn {
     bool sound;                  /* the state is known to be finite */
     tarn_tensor *memory;         /* S [B H, C, M], z [B H, C], then both partial sums */
     struct tarn_features fq, fk; /* room kept from one step to the next */
+    void *room;                  /* likewise */
+    size_t room_bytes;
 };
 
 /* What is stepped through a cell, or a cache, of these sizes. */

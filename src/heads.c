@@ -257,26 +257,32 @@ static double elements_of(const struct tarn_call *call, const struct tarn_attn *
     const double q = (double)a->N_q * (double)call->D,
                  out = (double)a->N_q * (double)a->M;
     const double kv = (double)a->N * (double)(call->D + a->M);
-    const double state = a->state->S ? 2 * (double)(a->C * a->M + a->C) : 0;
+    const double state = call->sums.S ? 2 * (double)(a->C * a->M + a->C) : 0;
     const double weights = a->weights ? (double)a->N_q * (double)a->N : 0;
     return (a->dout ? 2 : 1) * (q + kv) + out + state + weights;
 }
 
-/* Counts the work of all heads, and gives its arithmetic. Without lengths one head is like
- * the other. */
+/* Counts the work of so many heads like this one, and gives its arithmetic. */
+static double count_alike(const struct tarn_call *call, const struct tarn_form *form,
+                          const struct tarn_attn *a, size_t heads)
+{
+    const double flops = (double)heads * form->flops(a);
+    const double elements = (double)heads * elements_of(call, a);
+    tarn_count(call->ctx, flops, elements * (double)element_size(call));
+    return flops;
+}
+
+/* The same for all heads, which are alike where there are no lengths. */
 static double count_work(const struct tarn_call *call, const struct tarn_form *form)
 {
     const size_t heads = tarn_call_heads(call);
-    const size_t alike = call->options.lengths_count > 0 ? 1 : heads;
-    double flops = 0, elements = 0;
-    for (size_t h = 0; h < heads; h += alike) {
-        struct tarn_sums state = state_of_head(call, h);
-        struct tarn_attn a = head_of(call, h);
-        a.state = &state;
-        flops += (double)alike * form->flops(&a);
-        elements += (double)alike * elements_of(call, &a);
+    if (call->options.lengths_count == 0)
+        return count_alike(call, form, &call->first, heads);
+    double flops = 0;
+    for (size_t h = 0; h < heads; h++) {
+        const struct tarn_attn a = head_of(call, h);
+        flops += count_alike(call, form, &a, 1);
     }
-    tarn_count(call->ctx, flops, elements * (double)element_size(call));
     return flops;
 }
 
@@ -343,4 +349,50 @@ tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
     tarn_release(job.scratch);
     tarn_release(job.z);
     return status;
+}
+
+/* ---- One token ------------------------------------------------------------------------------ */
+
+/* Memory for the form that is there at the next step, too. */
+static tarn_status make_room(struct tarn_call *call, size_t elements)
+{
+    const size_t bytes = elements * element_size(call);
+    if (call->room_bytes < bytes) {
+        tarn_release(call->room);
+        call->room = tarn_alloc(call->ctx, bytes, 1);
+        call->room_bytes = call->room ? bytes : 0;
+    }
+    return call->room ? TARN_OK : TARN_ENOMEM;
+}
+
+/* After a step that has seen something unusual: whether a sum overflowed, and whether the
+ * state is finite all the same. */
+static tarn_status look_at_heads(struct tarn_call *call)
+{
+    bool sound = true;
+    for (size_t h = 0; h < tarn_call_heads(call); h++) {
+        struct tarn_sums state = state_of_head(call, h);
+        struct tarn_attn a = head_of(call, h);
+        a.state = &state;
+        const bool finite = finite_outputs(call, &a);
+        if (!finite && finite_inputs(call, &a, h)) return overflowed(call, true);
+        sound = sound && finite && leaves_sound(call, &a, h);
+    }
+    call->sums.sound = sound;
+    return TARN_OK;
+}
+
+/* What is not finite in a state is found head by head. */
+tarn_status tarn_call_step(struct tarn_call *call, const struct tarn_form *form)
+{
+    struct tarn_attn *a = &call->first;
+    if (!form->step || !call->sums.sound) return tarn_call_run(call, form, true);
+    count_work(call, form);
+    tarn_status status = make_room(call, form->work(a));
+    if (status) return status;
+    a->work = call->room;
+    a->state = &call->sums;
+    call->sums.sound = false;
+    status = form->step(a, tarn_call_heads(call));
+    return status || call->sums.sound ? status : look_at_heads(call);
 }

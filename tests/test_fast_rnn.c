@@ -36,12 +36,23 @@ static void expect_same_state(tarn_rnn *a, tarn_rnn *b)
     for (int i = 0; i < 4; i++) tarn_tensor_free(all[i]);
 }
 
-/* 70 tokens, one at a time and in pieces of 3 and 67, across the end of a stretch. */
-static void expect_steps_like_a_run(tarn_dtype dtype, size_t D, size_t M)
+static void fill_head(tarn_tensor *t, size_t h, double value)
 {
-    enum { H = 2, N = 70, FIRST = 3 };
+    tarn_tensor *head = NULL;
+    OK(tarn_select(ctx, t, 0, h, &head));
+    OK(tarn_fill(ctx, head, value));
+    tarn_tensor_free(head);
+}
+
+/* 70 tokens, one at a time and in pieces of 3 and 67, across the end of a stretch. The
+ * products of features in head 1 are too small to be divided by as they are. */
+static void expect_steps_like_a_run(tarn_dtype dtype, size_t H, size_t D, size_t M)
+{
+    enum { N = 70, FIRST = 3 };
     tarn_tensor *q = normal(ctx, dtype, 1, 3, (size_t[]){H, N, D}, 1);
     tarn_tensor *k = normal(ctx, dtype, 2, 3, (size_t[]){H, N, D}, 1);
+    fill_head(q, 1, -60);
+    fill_head(k, 1, -60);
     tarn_tensor *v = normal(ctx, dtype, 3, 3, (size_t[]){H, N, M}, 1), *run = NULL;
     tarn_rnn *stepped = cell(dtype, H, D, M), *ran = cell(dtype, H, D, M),
              *pieces = cell(dtype, H, D, M);
@@ -83,10 +94,12 @@ static void expect_the_bits_of_a_run(const char *isa)
     const size_t widths[] = {1, 3, 7, 16, 17, 31, 64, 65, 100};
     setenv("TARN_ISA", isa, 1);
     for (size_t m = 0; m < sizeof widths / sizeof *widths; m++) {
-        expect_steps_like_a_run(TARN_FLOAT32, 5, widths[m]);
-        expect_steps_like_a_run(TARN_FLOAT64, widths[m], widths[m]);
-        expect_steps_like_a_run(TARN_FLOAT32, widths[m], 16);
+        expect_steps_like_a_run(TARN_FLOAT32, 2, 5, widths[m]);
+        expect_steps_like_a_run(TARN_FLOAT64, 2, widths[m], widths[m]);
+        expect_steps_like_a_run(TARN_FLOAT32, 2, widths[m], 16);
     }
+    expect_steps_like_a_run(TARN_FLOAT32, 70, 16, 32);
+    expect_steps_like_a_run(TARN_FLOAT32, 33, 3, 5);
 }
 
 Test(fast_rnn, a_step_gives_the_bits_of_a_run_on_the_baseline)
@@ -119,6 +132,38 @@ static tarn_status step_value(tarn_rnn *st, double value)
     tarn_tensor_free(v);
     tarn_tensor_free(out);
     return status;
+}
+
+/* The same token again and again, until a sum overflows or it seems that none will. */
+static tarn_status step_often(tarn_rnn *st, const tarn_tensor *q, const tarn_tensor *v)
+{
+    tarn_tensor *out = NULL;
+    tarn_status status = TARN_OK;
+    for (int i = 0; i < 4 && status == TARN_OK; i++)
+        status = tarn_rnn_step(ctx, st, q, q, v, &out);
+    tarn_tensor_free(out);
+    return status;
+}
+
+/* All heads are stepped together, but one whose input is not finite hides no overflow in
+ * another. */
+Test(fast_rnn, a_head_of_NaN_hides_no_overflow_in_another)
+{
+    enum { H = 3, D = 16 };
+    tarn_rnn *st = cell(TARN_FLOAT32, H, D, D);
+    tarn_tensor *q = normal(ctx, TARN_FLOAT32, 1, 2, (size_t[]){H, D}, 1);
+    tarn_tensor *v = normal(ctx, TARN_FLOAT32, 2, 2, (size_t[]){H, D}, 1);
+    OK(step_often(st, q, v));
+    fill_head(v, 0, NAN);
+    OK(step_often(st, q, v));
+    fill_head(v, 2, 3e38);
+    cr_assert_eq(step_often(st, q, v), TARN_ERANGE);
+    tarn_rnn_reset(st);
+    fill_head(v, 0, 1);
+    cr_assert_eq(step_often(st, q, v), TARN_ERANGE);
+    tarn_tensor_free(q);
+    tarn_tensor_free(v);
+    tarn_rnn_free(st);
 }
 
 /* A step relies on what the one before has found: an overflow is an error after any number

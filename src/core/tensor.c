@@ -163,6 +163,17 @@ tarn_status tarn_view_new(tarn_context *ctx, const tarn_tensor *t, tarn_tensor *
     return TARN_OK;
 }
 
+tarn_tensor tarn_hold(const tarn_tensor *t)
+{
+    atomic_fetch_add(&t->storage->references, 1);
+    return *t;
+}
+
+void tarn_let_go(const tarn_tensor *held)
+{
+    storage_leave(held->storage);
+}
+
 void tarn_tensor_free(tarn_tensor *t)
 {
     if (t == NULL) return;

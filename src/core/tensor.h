@@ -75,6 +75,11 @@ struct tarn_text tarn_shape_text(const tarn_tensor *t);
 /* A second header over the same storage, to be changed into a view by the caller. */
 tarn_status tarn_view_new(tarn_context *ctx, const tarn_tensor *t, tarn_tensor **out);
 
+/* The same with a header on the caller's stack, which takes no memory: t may be freed
+ * while it is used. It ends with tarn_let_go, not with tarn_tensor_free. */
+tarn_tensor tarn_hold(const tarn_tensor *t);
+void tarn_let_go(const tarn_tensor *held);
+
 /* Hands a fresh tensor out, or frees it if `status`, which is returned, is an error. */
 tarn_status tarn_deliver(tarn_status status, tarn_tensor *fresh, tarn_tensor **out);
 

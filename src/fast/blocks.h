@@ -30,4 +30,21 @@ static inline void carry(size_t n, real *part, real *total)
     }
 }
 
+/* True if all of n rows is finite: x - x is 0 then. The last vector of a row may overlap the
+ * one before. */
+static inline bool finite_rows(size_t n, size_t columns, const real *x,
+                               ptrdiff_t stride)
+{
+    ivec finite = ~(ivec){0};
+    for (size_t t = 0; t < n; t++, x += stride) {
+        for (size_t c = 0; c < columns; c += LANES) {
+            const size_t left = columns - c,
+                         at = left < LANES && c > 0 ? columns - LANES : c;
+            const vec x_c = columns < LANES ? load_some(x, columns) : load(x + at);
+            finite &= (x_c - x_c) == splat(0);
+        }
+    }
+    return !any_of(~finite);
+}
+
 #endif

@@ -28,16 +28,26 @@ static size_t features_size(size_t C)
     return (2 * BLOCK + 3) * whole_vectors(C);
 }
 
-/* Lays the block out in scratch memory and takes z over from the state, if there is one. */
-static struct features features_in(real *work, const struct tarn_attn *a)
+/* Lays the block out in scratch memory. */
+static inline void lay_features(struct features *f, real *work, size_t C)
 {
-    const size_t padded = whole_vectors(a->C);
-    struct features f = {.C = a->C, .padded = padded, .q = work};
-    f.k = f.q + BLOCK * padded;
-    f.z = f.k + BLOCK * padded;
-    f.z_part = f.z + padded;
-    f.z_before = f.z_part + padded;
-    memset(f.z, 0, 2 * padded * sizeof(real));
+    const size_t padded = whole_vectors(C);
+    f->C = C;
+    f->padded = padded;
+    f->q = work;
+    f->k = f->q + BLOCK * padded;
+    f->z = f->k + BLOCK * padded;
+    f->z_part = f->z + padded;
+    f->z_before = f->z_part + padded;
+    f->any_rare = false;
+    memset(f->z, 0, 2 * padded * sizeof(real));
+}
+
+/* The same, and takes z over from the state, if there is one. */
+static inline struct features features_in(real *work, const struct tarn_attn *a)
+{
+    struct features f;
+    lay_features(&f, work, a->C);
     if (!a->state->z) return f;
     memcpy(f.z, a->state->z, a->C * sizeof(real));
     memcpy(f.z_part, a->state->z_part, a->C * sizeof(real));
@@ -91,8 +101,8 @@ INLINE void some_dens(const int T, struct features *f, size_t t, bool running)
 
 /* Denominators of n tokens from token i on, and their inverses; false if some is so small or
  * so large that something may have been lost. */
-static bool usual_dens(struct features *f, const struct tarn_attn *a, size_t i,
-                       size_t n, bool running)
+static inline bool usual_dens(struct features *f, const struct tarn_attn *a, size_t i,
+                              size_t n, bool running)
 {
     ivec rare = {0};
     for (size_t t = 0; t < n; t += t + DENS <= n ? DENS : 1)
@@ -113,22 +123,20 @@ static bool usual_dens(struct features *f, const struct tarn_attn *a, size_t i,
     return !any_of(rare);
 }
 
-/* The same, token by token, looking at each row. */
-static void rare_dens(struct features *f, const struct tarn_attn *a, size_t i, size_t n,
-                      bool running)
+/* The same for row t, which is that of token i, whatever its size. */
+static void row_den(struct features *f, const struct tarn_attn *a, size_t i, size_t t,
+                    bool running)
 {
+    some_dens(1, f, t, running);
+    const real den = f->den[t] + eps_at(a, i);
+    f->den[t] = 0;
+    f->scale[t] = 1 / den;
+    if (den > least_den && den < most_den) return;
+    const real eps = rescale_row(f, a, i, f->q + t * f->padded);
+    some_dens(1, f, t, false);
+    f->den[t] += eps;
+    f->scale[t] = f->den[t] == 0 ? 0 : 1;
     f->any_rare = true;
-    for (size_t t = 0; t < n; t++) {
-        some_dens(1, f, t, running);
-        const real den = f->den[t] + eps_at(a, i + t);
-        f->den[t] = 0;
-        f->scale[t] = 1 / den;
-        if (den > least_den && den < most_den) continue;
-        const real eps = rescale_row(f, a, i + t, f->q + t * f->padded);
-        some_dens(1, f, t, false);
-        f->den[t] += eps;
-        f->scale[t] = f->den[t] == 0 ? 0 : 1;
-    }
 }
 
 static int map_of(const struct tarn_attn *a)
@@ -145,8 +153,8 @@ static inline void features_of_keys(struct features *f, const struct tarn_attn *
 
 /* Makes the features of n tokens from token i on; with `running`, z grows by each token
  * before its row is divided. */
-static void features_make(struct features *f, const struct tarn_attn *a, size_t i,
-                          size_t n, bool running)
+static inline void features_make(struct features *f, const struct tarn_attn *a,
+                                 size_t i, size_t n, bool running)
 {
     feature_rows(map_of(a), n, f->C, (const real *)a->q + i * f->C, AHEAD, f->q);
     if (running) features_of_keys(f, a, i, n, AHEAD);
@@ -154,7 +162,7 @@ static void features_make(struct features *f, const struct tarn_attn *a, size_t 
     memcpy(f->z_before, f->z_part, f->padded * sizeof(real));
     if (usual_dens(f, a, i, n, running)) return;
     memcpy(f->z_part, f->z_before, f->padded * sizeof(real));
-    rare_dens(f, a, i, n, running);
+    for (size_t t = 0; t < n; t++) row_den(f, a, i + t, t, running);
 }
 
 /* Divides the rows that the kernel has only summed up; a den of 0 makes 0, by definition. */

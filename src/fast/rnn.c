@@ -4,7 +4,8 @@
  * a few tokens that would cost more than the tokens do. So a step sweeps the state where it
  * lies, [C, M] in two levels: four vectors of columns at a time, whose values and outputs stay
  * in registers. A row of them is loaded once, 2 loads and 1 store for the 2 multiply-adds of
- * a vector: memory, and not arithmetic, is what a step takes its time from.
+ * a vector: memory, and not arithmetic, is what a step takes its time from. Whatever else is
+ * to be done for a token is done for all heads at once.
  *
  * What is computed for a token is what the causal form computes, in the same order with the
  * same instructions, so that steps and runs give the same bits. */
@@ -89,11 +90,12 @@ static void step(const struct token *t)
     size_t j = 0;
     for (; j + STEP_VECTORS * LANES <= t->M; j += STEP_VECTORS * LANES)
         step_columns(STEP_VECTORS, t, j);
+    for (; j + 2 * LANES <= t->M; j += 2 * LANES) step_columns(2, t, j);
     for (; j + LANES <= t->M; j += LANES) step_columns(1, t, j);
     if (j < t->M) step_last_columns(t, j);
 }
 
-/* total += part, as recurrence.h carries it, in matrices of any size. */
+/* total += part, as blocks.h carries it, in matrices of any size. */
 static void carry_any(size_t n, real *part, real *total)
 {
     const size_t whole_part = n - n % LANES, left = n - whole_part;
@@ -107,40 +109,93 @@ static void carry_any(size_t n, real *part, real *total)
     memcpy(part + whole_part, part_copy, left * sizeof(real));
 }
 
-static void carry_state(struct tarn_sums *s, size_t C, size_t M)
+/* z of head h grows by row t of the block, which is divided by it. Rows of whole vectors are
+ * worked on where they lie. */
+static void step_z(const struct tarn_attn *a, struct features *f, size_t h, size_t t)
 {
-    carry_any(C * M, s->S_part, s->S);
-    carry_any(C, s->z_part, s->z);
-    s->count = 0;
+    real *z = (real *)a->state->z + h * a->C;
+    real *z_part = (real *)a->state->z_part + h * a->C;
+    if (f->padded == a->C) {
+        f->z = z;
+        f->z_part = z_part;
+        row_den(f, a, h, t, true);
+    } else {
+        memcpy(f->z, z, a->C * sizeof(real));
+        memcpy(f->z_part, z_part, a->C * sizeof(real));
+        row_den(f, a, h, t, true);
+        memcpy(z_part, f->z_part, a->C * sizeof(real));
+    }
 }
 
-static void step_token(struct tarn_attn *a, struct features *f, size_t i)
+/* Head h against its state, with the features of row t. */
+static void step_head(const struct tarn_attn *a, const struct features *f, size_t h,
+                      size_t t)
+{
+    const struct tarn_sums *s = a->state;
+    const size_t state = h * a->C * a->M;
+    step(&(struct token){.C = a->C,
+                         .M = a->M,
+                         .q = f->q + t * f->padded,
+                         .k = f->k + t * f->padded,
+                         .v = (const real *)a->v + h * a->M,
+                         .out = (real *)a->out + h * a->M,
+                         .S = (real *)s->S + state,
+                         .part = (real *)s->S_part + state,
+                         .scale = f->scale[t]});
+}
+
+/* A token of each of n heads from head h on, at most BLOCK. Every other token goes through
+ * the heads backwards: the states that came last are still in the nearest cache. */
+static void step_block(const struct tarn_attn *a, struct features *f, size_t h,
+                       size_t n)
+{
+    const bool backwards = a->state->count % 2;
+    f->any_rare = false;
+    feature_rows(map_of(a), n, a->C, (const real *)a->q + h * a->C, 0, f->q);
+    features_of_keys(f, a, h, n, 0);
+    for (size_t t = 0; t < n; t++) step_z(a, f, h + t, t);
+    for (size_t i = 0; i < n; i++) {
+        const size_t t = backwards ? n - 1 - i : i;
+        step_head(a, f, h + t, t);
+    }
+    features_divide(f, n, a->M, (real *)a->out + h * a->M, a->M);
+}
+
+/* The heads lie one after another, so what is done to each of them is done to all. Where
+ * every den is usual and every output finite, so is all that they were made of. */
+static tarn_status step_heads(struct tarn_attn *a, size_t heads)
 {
     struct tarn_sums *s = a->state;
-    features_make(f, a, i, 1, true);
-    struct token t = {.C = a->C,
-                      .M = a->M,
-                      .q = f->q,
-                      .k = f->k,
-                      .v = (const real *)a->v + i * a->M,
-                      .out = (real *)a->out + i * a->M,
-                      .S = s->S,
-                      .part = s->S_part,
-                      .scale = f->scale[0]};
-    step(&t);
-    features_divide(f, 1, a->M, t.out, a->M);
-    memcpy(s->z_part, f->z_part, a->C * sizeof(real));
-    if (++s->count < TARN_BLOCK) return;
-    carry_state(s, a->C, a->M);
-    memcpy(f->z, s->z, a->C * sizeof(real));
-    memcpy(f->z_part, s->z_part, a->C * sizeof(real));
+    struct features f;
+    lay_features(&f, a->work, a->C);
+    s->sound = true;
+    for (size_t h = 0, n; h < heads; h += n) {
+        n = heads - h < BLOCK ? heads - h : BLOCK;
+        step_block(a, &f, h, n);
+        if (f.any_rare) s->sound = false;
+    }
+    if (!finite_rows(heads, a->M, a->out, (ptrdiff_t)a->M)) s->sound = false;
+    if (++s->count < TARN_BLOCK) return TARN_OK;
+    carry_any(heads * a->C * a->M, s->S_part, s->S);
+    carry_any(heads * a->C, s->z_part, s->z);
+    s->count = 0;
+    return TARN_OK;
 }
+
+/* ---- A few tokens ------------------------------------------------------------------------ */
 
 static tarn_status rnn_levels(struct tarn_attn *a)
 {
     if (a->N > FEW) return FAST(tarn_fast_prefix).accurate(a);
-    struct features f = features_in(a->work, a);
-    for (size_t i = 0; i < a->N; i++) step_token(a, &f, i);
+    struct tarn_attn token = *a;
+    for (size_t i = 0; i < a->N; i++) {
+        token.q = (const real *)a->q + i * a->C;
+        token.k = (const real *)a->k + i * a->C;
+        token.v = (const real *)a->v + i * a->M;
+        token.out = (real *)a->out + i * a->M;
+        token.eps_row = a->eps_row ? (const real *)a->eps_row + i : NULL;
+        step_heads(&token, 1);
+    }
     return TARN_OK;
 }
 
@@ -164,4 +219,5 @@ const struct tarn_form FAST(tarn_fast_rnn) = {.naive = rnn_plain,
                                               .work = rnn_work,
                                               .flops = tarn_causal_flops,
                                               .parts = rnn_parts,
+                                              .step = step_heads,
                                               .fused = true};

@@ -7,6 +7,7 @@
  *
  * - User value 1 of an rnn is what keeps a user's feature map alive, or nil.
  * - As for tensors, __methods and __fields tell completion what there is. */
+#include "core/tensor.h"
 #include "repl/arguments.h"
 #include "repl/lua_attention.h"
 #include <stdio.h>
@@ -96,6 +97,29 @@ static int close_cell(lua_State *L)
 
 /* ---- methods of both ------------------------------------------------------------- */
 
+typedef tarn_status rnn_form(tarn_context *, tarn_rnn *, const tarn_tensor *,
+                             const tarn_tensor *, const tarn_tensor *, tarn_tensor **);
+typedef tarn_status kv_form(tarn_context *, tarn_kv *, const tarn_tensor *,
+                            const tarn_tensor *, const tarn_tensor *, tarn_tensor **);
+
+/* The C call. Tensors are held, for a callback may close those of the user, and nothing
+ * here can raise an error before they are let go. */
+static tarn_status advance_cell(tarn_context *ctx, struct tarn_lua_cell *cell,
+                                bool sequence, tarn_tensor *const *inputs,
+                                tarn_tensor **out)
+{
+    rnn_form *const rnn = sequence ? tarn_rnn_run : tarn_rnn_step;
+    kv_form *const kv = sequence ? tarn_kv_run : tarn_kv_step;
+    const tarn_tensor q = tarn_hold(inputs[0]), k = tarn_hold(inputs[1]),
+                      v = tarn_hold(inputs[2]);
+    const tarn_status status = cell->rnn ? rnn(ctx, cell->rnn, &q, &k, &v, out)
+                                         : kv(ctx, cell->kv, &q, &k, &v, out);
+    tarn_let_go(&q);
+    tarn_let_go(&k);
+    tarn_let_go(&v);
+    return status;
+}
+
 /* (st, q, k, v) -> out, by one token or by a whole sequence. */
 static int advance(lua_State *L, const char *method, bool sequence)
 {
@@ -104,19 +128,12 @@ static int advance(lua_State *L, const char *method, bool sequence)
     tarn_context *ctx = tarn_lua_context(L);
     const char *name = cell->rnn ? (sequence ? "rnn:run" : "rnn:step")
                                  : (sequence ? "kv:run" : "kv:step");
-    const tarn_tensor *q = tarn_lua_keep(L, 2, name, "q");
-    const tarn_tensor *k = tarn_lua_keep(L, 3, name, "k");
-    const tarn_tensor *v = tarn_lua_keep(L, 4, name, "v");
     tarn_tensor **out = tarn_lua_slot(L);
-
+    tarn_tensor *const inputs[] = {tarn_lua_tensor(L, 2, name, "q"),
+                                   tarn_lua_tensor(L, 3, name, "k"),
+                                   tarn_lua_tensor(L, 4, name, "v")};
     struct tarn_lua_call call = tarn_lua_enter(L, cell);
-    tarn_status status;
-    if (cell->rnn)
-        status =
-            (sequence ? tarn_rnn_run : tarn_rnn_step)(ctx, cell->rnn, q, k, v, out);
-    else
-        status = (sequence ? tarn_kv_run : tarn_kv_step)(ctx, cell->kv, q, k, v, out);
-    tarn_lua_leave(L, call, status);
+    tarn_lua_leave(L, call, advance_cell(ctx, cell, sequence, inputs, out));
     return 1;
 }
 

@@ -73,6 +73,10 @@ struct tarn_form {
     size_t (*work)(const struct tarn_attn *a);
     double (*flops)(const struct tarn_attn *a);
     size_t (*parts)(const struct tarn_attn *a);
+    /* One token of each of so many heads, whose q, k, v, out and states follow one another.
+     * It leaves state->sound true if it has seen that state and outputs are finite. NULL:
+     * heads are stepped one by one. */
+    tarn_status (*step)(struct tarn_attn *a, size_t heads);
     bool fused; /* it applies built-in maps itself, poly2 apart */
     bool
         looks; /* it looks at what it writes, while that is in the cache: see suspect */
