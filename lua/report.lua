@@ -216,15 +216,18 @@ local backends_class = {
   __tostring = function(list)
     local lines = {}
     for i, b in ipairs(list) do
-      lines[i] = {b.name, b.device, b.compiled and "yes" or "no", b.usable and "yes" or "no", b.why}
+      lines[i] = {b.name, b.device, b.isa, b.compiled and "yes" or "no",
+        b.usable and "yes" or "no", b.why}
     end
-    return report.layout({"name", "device", "compiled", "usable", "why not"}, lines)
+    return (report.layout({"name", "device", "isa", "compiled", "usable", "why not"}, lines,
+      {"compiled"}))
   end,
 }
 
 local backends = tarn.backends
 -- help: backends() -> table
--- Lists the implementations of the stages: device, compiled, usable, and why not.
+-- Lists the implementations of the stages: device, isa (the instruction set in use, which
+-- TARN_ISA in the environment chooses), compiled, usable, and why not.
 -- shapes: none
 -- math: none  cost: O(1)
 -- errors: none

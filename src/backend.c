@@ -36,15 +36,42 @@ static const struct tarn_operations *plain(tarn_dtype dtype)
     return dtype == TARN_FLOAT32 ? &plain_f32 : &plain_f64;
 }
 
+static const char *baseline(void)
+{
+    return "baseline";
+}
+
+static const char *no_problem(void)
+{
+    return "";
+}
+
+static const char *no_isa(void)
+{
+    return "";
+}
+
+static const char *emu_problem(void)
+{
+    return tarn_device_why_not("emu");
+}
+
+static const char *cuda_problem(void)
+{
+    return tarn_device_why_not("cuda");
+}
+
 /* In order of preference on each device. */
 static const struct backend {
-    tarn_backend_info info;
+    const char *name, *device;
     const struct tarn_operations *(*operations)(tarn_dtype dtype);
+    const char *(*isa)(void);
+    const char *(*problem)(void); /* why it can't be used, or "" */
 } backends[] = {
-    {{"fast", "cpu", true, true, ""}, tarn_fast_operations},
-    {{"plain", "cpu", true, true, ""}, plain},
-    {{"emu", "emu", true, true, ""}, NULL},
-    {{"cuda", "cuda", true, true, ""}, NULL},
+    {"fast", "cpu", tarn_fast_operations, tarn_fast_isa, tarn_fast_problem},
+    {"plain", "cpu", plain, baseline, no_problem},
+    {"emu", "emu", tarn_device_operations, no_isa, emu_problem},
+    {"cuda", "cuda", tarn_device_operations, no_isa, cuda_problem},
 };
 
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
@@ -52,10 +79,13 @@ enum { BACKENDS = sizeof backends / sizeof backends[0] };
 bool tarn_backend_at(size_t position, tarn_backend_info *info)
 {
     if (position >= BACKENDS) return false;
-    *info = backends[position].info;
-    info->why_not = tarn_device_why_not(info->device);
-    info->usable = !*info->why_not;
-    info->compiled = tarn_device_compiled(info->device);
+    const struct backend *b = &backends[position];
+    *info = (tarn_backend_info){.name = b->name,
+                                .device = b->device,
+                                .isa = b->isa(),
+                                .compiled = tarn_device_compiled(b->device),
+                                .usable = !*b->problem(),
+                                .why_not = b->problem()};
     return true;
 }
 
@@ -64,8 +94,11 @@ tarn_status tarn_backend_operations(tarn_context *ctx, const char *function,
                                     const struct tarn_operations **operations)
 {
     for (size_t i = 0; i < BACKENDS; i++) {
-        if (strcmp(backends[i].info.device, "cpu") != 0) continue;
-        if (impl && strcmp(impl, backends[i].info.name) != 0) continue;
+        if (strcmp(backends[i].device, "cpu") != 0) continue;
+        if (impl && strcmp(impl, backends[i].name) != 0) continue;
+        if (*backends[i].problem())
+            return tarn_fail(ctx, TARN_EDEVICE, "%s: impl \"%s\" can't be used: %s",
+                             function, backends[i].name, backends[i].problem());
         *operations = backends[i].operations(dtype);
         return TARN_OK;
     }

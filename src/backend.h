@@ -1,7 +1,8 @@
 /* backend.h: which implementations of the stages there are. Internal.
  *
- * A backend is a table of the same operations, one for each element type. Today: plain
- * (src/stages). A further one adds its two tables and a row in backend.c. */
+ * A backend is a table of the same operations, one for each element type. Today: fast
+ * (src/fast) and plain (src/stages). A further one adds its two tables and a row in
+ * backend.c. */
 #ifndef TARN_BACKEND_H
 #define TARN_BACKEND_H
 

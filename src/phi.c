@@ -3,7 +3,7 @@
  * The formulas are in stages/phi.c, one function each. Chapter 2. */
 #include "core/parallel.h"
 #include "core/tensor.h"
-#include "fast/dispatch.h"
+#include "backend.h"
 #include "stage0.h"
 #include "stages/phi.h"
 #include <string.h>
@@ -124,7 +124,10 @@ static tarn_status apply_entries(void *data, size_t block)
 static tarn_status apply_tuned(tarn_context *ctx, const tarn_phi *phi,
                                const struct tarn_rows *rows, tarn_tensor *out)
 {
-    struct entries e = {.features = tarn_fast_operations(rows->dtype)->features,
+    const struct tarn_operations *fast;
+    tarn_status status = tarn_backend_operations(ctx, "phi", NULL, rows->dtype, &fast);
+    if (status) return status;
+    struct entries e = {.features = fast->features,
                         .id = phi->builtin,
                         .count = rows->R * rows->D,
                         .size = tarn_dtype_size(rows->dtype),

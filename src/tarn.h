@@ -686,6 +686,7 @@ TARN_API size_t tarn_kv_bytes(const tarn_kv *kv);
 typedef struct tarn_backend_info {
     const char *name;   /* "plain", "fast", "emu", "cuda" */
     const char *device; /* "cpu", "emu", "cuda" */
+    const char *isa;    /* the instruction set in use: "baseline", "x86-64-v3", .. */
     bool compiled, usable;
     const char *why_not; /* why it is not usable, "" if it is */
 } tarn_backend_info;

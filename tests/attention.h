@@ -4,6 +4,7 @@
 #ifndef TARN_TESTS_ATTENTION_H
 #define TARN_TESTS_ATTENTION_H
 
+#include "fast/dispatch.h"
 #include "tarn.h"
 #include <criterion/criterion.h>
 #include <math.h>
@@ -12,6 +13,13 @@
 #define OK(call)                                                                       \
     cr_assert_eq((call), TARN_OK, "%s",                                                \
                  tarn_error(ctx)) /* one line at the call's place */
+
+/* Chooses an instruction set before the first call, or skips the test. */
+static inline void use_isa(const char *isa)
+{
+    setenv("TARN_ISA", isa, 1);
+    if (*tarn_fast_problem()) cr_skip_test("%s", tarn_fast_problem());
+}
 
 /* A tensor [rows, columns] of the given values, in row-major order. */
 static inline tarn_tensor *matrix(tarn_context *ctx, tarn_dtype dtype, size_t rows,

@@ -179,7 +179,7 @@ static void compare_sim_grad(struct sizes s)
 
 static void compare_everything(const char *isa)
 {
-    setenv("TARN_ISA", isa, 1);
+    use_isa(isa);
     const tarn_phi *phi;
     for (size_t n = 0; n < SIZES; n++) {
         compare_sim(all_sizes[n]);
@@ -194,7 +194,6 @@ static void compare_everything(const char *isa)
     }
 }
 
-/* A set that the machine does not have is the best that it has. */
 Test(fast_forms, agree_with_the_plain_ones_on_the_baseline)
 {
     compare_everything("baseline");
@@ -206,6 +205,28 @@ Test(fast_forms, agree_with_the_plain_ones_on_v3)
 Test(fast_forms, agree_with_the_plain_ones_on_v4)
 {
     compare_everything("x86-64-v4");
+}
+
+/* The first call says what is wrong with TARN_ISA, and which words there are. */
+Test(fast_forms, are_refused_on_an_instruction_set_that_is_not_known)
+{
+    tarn_backend_info info;
+    tarn_tensor *x = normal(ctx, TARN_FLOAT32, 1, 2, (size_t[]){2, 2}, 1), *out = NULL;
+    const char *const message =
+        "assoc: impl \"fast\" can't be used: TARN_ISA in the environment is 'avx9', "
+        "expected ";
+    setenv("TARN_ISA", "avx9", 1);
+    cr_assert_eq(tarn_assoc(ctx, x, x, x, &options, &out), TARN_EDEVICE);
+    cr_assert_eq(strncmp(tarn_error(ctx), message, strlen(message)), 0, "%s",
+                 tarn_error(ctx));
+    cr_assert(strstr(tarn_error(ctx), "baseline; this processor can run "));
+    cr_assert(tarn_backend_at(0, &info) && !info.usable &&
+              strstr(info.why_not, "avx9"));
+    options.impl = "plain";
+    OK(tarn_assoc(ctx, x, x, x, &options, &out));
+    options = tarn_defaults();
+    tarn_tensor_free(x);
+    tarn_tensor_free(out);
 }
 
 /* A cache has keys before the first query: runs of several lengths against one sim. */

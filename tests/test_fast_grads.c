@@ -167,7 +167,7 @@ static void compare(struct sizes s, enum form form, const tarn_phi *phi, bool st
 
 static void compare_everything(const char *isa)
 {
-    setenv("TARN_ISA", isa, 1);
+    use_isa(isa);
     const tarn_phi *phi;
     for (size_t p = 0; (phi = tarn_phi_at(p)); p++)
         for (size_t n = 0; n < SIZES; n++) {

@@ -92,7 +92,7 @@ static void expect_steps_like_a_run(tarn_dtype dtype, size_t H, size_t D, size_t
 static void expect_the_bits_of_a_run(const char *isa)
 {
     const size_t widths[] = {1, 3, 7, 16, 17, 31, 64, 65, 100};
-    setenv("TARN_ISA", isa, 1);
+    use_isa(isa);
     for (size_t m = 0; m < sizeof widths / sizeof *widths; m++) {
         expect_steps_like_a_run(TARN_FLOAT32, 2, 5, widths[m]);
         expect_steps_like_a_run(TARN_FLOAT64, 2, widths[m], widths[m]);

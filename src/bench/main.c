@@ -4,6 +4,7 @@
  * 130 stopped by ^C, after which nothing is reported. */
 #include "bench/options.h"
 #include "bench/results.h"
+#include "fast/dispatch.h"
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -107,6 +108,10 @@ static int run(const struct tarn_bench_options *options)
 {
     struct cJSON *earlier = NULL;
     tarn_context *ctx;
+    if (*tarn_fast_problem()) {
+        fprintf(stderr, "tarn-bench: %s\n", tarn_fast_problem());
+        return 1;
+    }
     if (options->compare && !(earlier = tarn_bench_earlier(options->compare))) return 1;
     if (tarn_context_new(&ctx) != TARN_OK) {
         fputs("tarn-bench: not enough memory\n", stderr);

@@ -4,6 +4,7 @@
  * __builtin_cpu_supports. */
 #include "fast/dispatch.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,18 +55,42 @@ enum { ISAS = sizeof isas / sizeof isas[0] };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct isa *chosen;
+static char problem[256]; /* with what TARN_ISA says; "" if there is none */
+
+/* Appends names of instruction sets, ", " between them: all, or those that can run here. */
+static void append_names(bool all)
+{
+    const char *between = "";
+    for (size_t i = 0; i < ISAS; i++) {
+        if (!all && !isas[i].usable()) continue;
+        const size_t used = strlen(problem);
+        snprintf(problem + used, sizeof problem - used, "%s%s", between, isas[i].name);
+        between = ", ";
+    }
+}
+
+static void describe_problem(const char *wanted)
+{
+    snprintf(problem, sizeof problem,
+             "TARN_ISA in the environment is '%.40s', expected ", wanted);
+    append_names(true);
+    strncat(problem, "; this processor can run ", sizeof problem - strlen(problem) - 1);
+    append_names(false);
+}
 
 static void choose(void)
 {
     const char *wanted = getenv("TARN_ISA");
+    const bool any = !wanted || !*wanted;
+    const struct isa *best = NULL;
     for (size_t i = 0; i < ISAS; i++) {
         if (!isas[i].usable()) continue;
-        if (!chosen) chosen = &isas[i];
-        if (wanted && strcmp(wanted, isas[i].name) == 0) {
-            chosen = &isas[i];
-            return;
-        }
+        if (!best) best = &isas[i];
+        if (!chosen && (any || strcmp(wanted, isas[i].name) == 0)) chosen = &isas[i];
     }
+    if (chosen) return;
+    chosen = best;
+    describe_problem(wanted);
 }
 
 static const struct isa *isa(void)
@@ -77,6 +102,12 @@ static const struct isa *isa(void)
 const char *tarn_fast_isa(void)
 {
     return isa()->name;
+}
+
+const char *tarn_fast_problem(void)
+{
+    isa();
+    return problem;
 }
 
 const struct tarn_operations *tarn_fast_operations(tarn_dtype dtype)

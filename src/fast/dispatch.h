@@ -5,9 +5,12 @@
 #include "stages/attn.h"
 
 /* The instruction set in use: "baseline", "x86-64-v3" or "x86-64-v4". It is the best that
- * compiler and processor both know, or the one that TARN_ISA in the environment names, if it
- * is among them. Chosen once. */
+ * compiler and processor both know, or the one that TARN_ISA in the environment names.
+ * Chosen once. */
 const char *tarn_fast_isa(void);
+
+/* "" or, where TARN_ISA names none that can run here, a sentence that says so. */
+const char *tarn_fast_problem(void);
 
 /* Its operations. */
 const struct tarn_operations *tarn_fast_operations(tarn_dtype dtype);

@@ -351,9 +351,10 @@ static int backends(lua_State *L)
     tarn_backend_info info;
     lua_newtable(L);
     for (size_t i = 0; tarn_backend_at(i, &info); i++) {
-        lua_createtable(L, 0, 5);
+        lua_createtable(L, 0, 6);
         set_string(L, "name", info.name);
         set_string(L, "device", info.device);
+        set_string(L, "isa", info.isa);
         set_boolean(L, "compiled", info.compiled);
         set_boolean(L, "usable", info.usable);
         set_string(L, "why", info.why_not);

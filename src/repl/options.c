@@ -265,6 +265,8 @@ static const char help_text[] =
     "  $XDG_CONFIG_HOME/tarn/init.lua  runs before the prompt, not before a script\n"
     "  $XDG_STATE_HOME/tarn/history    what was typed; TARN_HISTORY moves it\n"
     "  TARN_SLOW=1                     the same as --slow\n"
+    "  TARN_ISA=NAME                   the instruction set of the tuned code:\n"
+    "                                  baseline, x86-64-v3 or x86-64-v4\n"
     "  NO_COLOR                        no colours unless --color=always\n"
     "\n"
     "Examples:\n"

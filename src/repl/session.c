@@ -1,6 +1,7 @@
 /* session.c: the Lua state of the program. See session.h. */
 #include "repl/session.h"
 #include "core/context.h"
+#include "fast/dispatch.h"
 #include "repl/bind.h"
 #include "repl/embedded.h"
 #include "repl/env.h"
@@ -108,6 +109,10 @@ static bool choose_device(const char *device)
 bool tarn_session_open(struct tarn_session *session, const struct tarn_invocation *inv)
 {
     *session = (struct tarn_session){.invocation = inv, .fail_call = planned_failure()};
+    if (*tarn_fast_problem()) {
+        tarn_complain("%s", tarn_fast_problem());
+        return false;
+    }
     if (!choose_device(inv->device)) return false;
     if (tarn_context_new(&session->ctx) != TARN_OK) {
         tarn_complain("not enough memory");

@@ -45,6 +45,9 @@ check "--version says the version" versions
 check "a full disk behind stdout is an error" sh -c \
     "test ! -c /dev/full || { '$bench' --help >/dev/full 2>err; test \$? = 1 && grep -q 'write error' err; }"
 
+refuses() { TARN_ISA=avx9 fails_saying "^tarn-bench: TARN_ISA in the environment is 'avx9', expected " prefix; }
+check "an instruction set that is not known is an error" refuses
+
 # Measuring is for builds that are fast, and for those that count what is run.
 if grep -q 'TARN_PARANOID 1' "$builddir/config.h" ||
     case $CFLAGS in *--coverage*) false ;; *-O0* | *sanitize*) ;; *) false ;; esac; then

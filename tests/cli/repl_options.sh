@@ -34,6 +34,21 @@ fails_saying() {
     run 1 "$@" && grep -q -e "$text" err
 }
 
+# with_isa NAME COMMAND..: the command with TARN_ISA set to this.
+with_isa() {
+    export TARN_ISA=$1
+    shift
+    "$@"
+    status=$?
+    unset TARN_ISA
+    return $status
+}
+known="TARN_ISA in the environment is 'avx9', expected .*baseline; this processor can run .*baseline$"
+check "a word in TARN_ISA that is not known is an error" \
+    with_isa avx9 fails_saying "^tarn: $known" -e 'print(1)'
+check "one that is known is what backends() shows" \
+    with_isa baseline prints 'baseline\n' -e 'print(backends()[1].isa)'
+check "and none is as if it was not set" with_isa '' prints '1\n' -e 'print(1)'
 check "-e runs code" prints '2\n' -e 'print(1 + 1)'
 check "several -e run in their order, with one set of globals" \
     prints '3\n' -e 'x = 1' -e 'x = x + 2' -e 'print(x)'

@@ -112,7 +112,13 @@ test("backends() tells what there is", function()
   local list = backends()
   is({list[1].name, list[1].device, list[1].compiled, list[1].usable, list[1].why},
     {"fast", "cpu", true, true, ""})
-  assert(tostring(list):find("^name +device +compiled +usable"))
+  assert(tostring(list):find("^name +device +isa +compiled +usable"))
+end)
+
+test("backends() tells the instruction set in use, which TARN_ISA chooses", function()
+  local words = {["baseline"] = true, ["x86-64-v3"] = true, ["x86-64-v4"] = true}
+  assert(words[backends()[1].isa])
+  is(backends()[2].isa, "baseline")
 end)
 
 test("time gives seconds, then results", function()
