@@ -33,7 +33,8 @@ static const struct sizes all_sizes[] = {
     {2, 1, 1, 1, 1},     {1, 200, 200, 1, 1},  {2, 65, 65, 3, 5},   {1, 32, 32, 16, 16},
     {1, 33, 33, 17, 15}, {2, 64, 64, 64, 64},  {1, 3, 0, 4, 4},     {1, 0, 3, 4, 4},
     {1, 5, 130, 7, 40},  {1, 300, 63, 40, 7},  {1, 1, 97, 128, 33}, {1, 5, 5, 200, 1},
-    {1, 9, 1000, 8, 8},  {3, 40, 129, 31, 65}, {1, 2, 70, 33, 300}};
+    {1, 9, 1000, 8, 8},  {3, 40, 129, 31, 65}, {1, 2, 70, 33, 300}, {2, 1, 600, 17, 70},
+    {1, 1, 129, 32, 47}};
 enum { SIZES = sizeof all_sizes / sizeof *all_sizes };
 
 struct inputs {
@@ -227,6 +228,27 @@ Test(fast_forms, are_refused_on_an_instruction_set_that_is_not_known)
     options = tarn_defaults();
     tarn_tensor_free(x);
     tarn_tensor_free(out);
+}
+
+/* One query goes another way than several, to the same end: of any size. */
+Test(fast_forms, a_single_query_gets_what_it_gets_among_others)
+{
+    const double factors[] = {0, 1, 1e5, 1e20, 1e37};
+    tarn_tensor *k = normal(ctx, TARN_FLOAT32, 2, 2, (size_t[]){70, 20}, 1);
+    tarn_tensor *v = normal(ctx, TARN_FLOAT32, 3, 2, (size_t[]){70, 24}, 1);
+    for (int f = 0; f < 5; f++) {
+        tarn_tensor *q = normal(ctx, TARN_FLOAT32, 1, 2, (size_t[]){3, 20}, factors[f]);
+        tarn_tensor *all = NULL, *q_1 = NULL, *one = NULL, *row = NULL;
+        OK(tarn_narrow(ctx, q, 0, 1, 1, 1, &q_1));
+        OK(tarn_sim(ctx, q, k, v, NULL, &all, NULL));
+        OK(tarn_sim(ctx, q_1, k, v, NULL, &one, NULL));
+        OK(tarn_narrow(ctx, all, 0, 1, 1, 1, &row));
+        cr_assert_leq(largest_difference(ctx, one, row), 2e-6, "%g", factors[f]);
+        tarn_tensor *done[] = {q, all, q_1, one, row};
+        for (int i = 0; i < 5; i++) tarn_tensor_free(done[i]);
+    }
+    tarn_tensor_free(k);
+    tarn_tensor_free(v);
 }
 
 /* A cache has keys before the first query: runs of several lengths against one sim. */

@@ -2,7 +2,7 @@
 ## set that the compiler knows: baseline, and on x86-64 the levels v3 (AVX2) and v4 (AVX-512).
 fast_sources = src/fast/vec.h src/fast/exp.h src/fast/phi.h src/fast/blocks.h \
 	src/fast/recurrence.h src/fast/products.h src/fast/features.h src/fast/grads.h \
-	src/fast/scores.h src/fast/averages.h src/fast/fast.h src/fast/sim.c \
+	src/fast/scores.h src/fast/averages.h src/fast/query.h src/fast/fast.h src/fast/sim.c \
 	src/fast/sim_grad.c src/fast/assoc.c src/fast/assoc_grad.c src/fast/phi.c src/fast/prefix.c \
 	src/fast/prefix_grad.c src/fast/rnn.c src/fast/table.c
 core_sources += src/fast/dispatch.h src/fast/dispatch.c

@@ -2,9 +2,11 @@
  * Chapter 10; the equations are those of src/stages/sim.c, 2 and 3.
  *
  * Blocks of queries are independent of one another: they are what one head is split over
- * threads by, every `parts`-th to each, since later ones see more keys. */
+ * threads by, every `parts`-th to each, since later ones see more keys. A single query has a
+ * way of its own (query.h). */
 #include "fast/averages.h"
 #include "fast/fast.h"
+#include "fast/query.h"
 #include "stages/flops.h"
 
 static bool by_hand(const struct tarn_attn *a)
@@ -40,6 +42,7 @@ static void close_block(const struct averages *g)
 static tarn_status sim(struct tarn_attn *a)
 {
     if (by_hand(a)) return TYPED(tarn_sim).accurate(a);
+    if (a->N_q == 1 && a->by == TARN_SOFTMAX) return average_query(a);
     struct averages g = averages_in(a->work, a);
     for (size_t i = a->part * QUERIES; i < a->N_q; i += a->parts * QUERIES) {
         if (average_block(&g, i)) return TARN_EINTR;
