@@ -3,7 +3,7 @@
 ##
 ##   x.emu.lo      by $(CXX), for the emulated device
 ##   x.checked.lo  the same, instrumented: each access is seen by emu/hooks.c
-kernel_sources = cuda/elementwise.cu cuda/features.cu
+kernel_sources = cuda/table.cu cuda/elementwise.cu cuda/features.cu
 kernel_sources += cuda/sim.cu cuda/sim_grad.cu
 kernel_sources += cuda/prefix.cu cuda/prefix_grad.cu cuda/rnn.cu cuda/rnn_grad.cu
 kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \

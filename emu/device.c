@@ -3,6 +3,7 @@
 #include "cuda/forms.h"
 #include "emu/emu.h"
 
+extern const struct tarn_device_forms tarn_emu_forms_f32, tarn_emu_forms_f64;
 tarn_status tarn_emu_run_pass(tarn_context *ctx, const struct tarn_pass *pass);
 
 static const char *why_not(void)
@@ -25,6 +26,11 @@ static tarn_status finish(tarn_context *ctx)
     return TARN_OK;
 }
 
+static const struct tarn_device_forms *forms(tarn_dtype dtype)
+{
+    return dtype == TARN_FLOAT32 ? &tarn_emu_forms_f32 : &tarn_emu_forms_f64;
+}
+
 const struct tarn_device tarn_emu_device = {
     .name = "emu",
     .why_not = why_not,
@@ -33,4 +39,5 @@ const struct tarn_device tarn_emu_device = {
     .copy = copy,
     .pass = tarn_emu_run_pass,
     .finish = finish,
+    .forms = forms,
 };

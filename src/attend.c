@@ -199,9 +199,9 @@ static tarn_status through_phi(struct tarn_call *call, struct grad_outputs *g)
 {
     const size_t heads = tarn_call_heads(call);
     struct tarn_rows q = {call->dtype, heads * call->N_q, call->D,
-                          tarn_tensor_data(call->q.t)};
+                          tarn_tensor_data(call->q.t), call->device};
     struct tarn_rows k = {call->dtype, heads * call->N, call->D,
-                          tarn_tensor_data(call->k.t)};
+                          tarn_tensor_data(call->k.t), call->device};
     tarn_status status =
         tarn_features_grad(call->ctx, call->function, call->options.phi, q, &call->fq,
                            tarn_tensor_data(g->dfq), tarn_tensor_data(g->dq));

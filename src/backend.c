@@ -2,6 +2,7 @@
 #include "backend.h"
 #include "devices.h"
 #include "fast/dispatch.h"
+#include "on_device.h"
 #include "stages/stages.h"
 #include <string.h>
 

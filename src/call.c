@@ -1,7 +1,9 @@
 /* call.c: one call of attention taken apart. The contract is in call.h. */
 #include "call.h"
 #include "backend.h"
+#include "cell.h"
 #include "core/tensor.h"
+#include "on_device.h"
 #include "stages/phi.h"
 #include <math.h>
 #include <stdio.h>
@@ -222,6 +224,49 @@ static void fill_first(struct tarn_call *call)
     a->chunk = call->options.chunk;
 }
 
+static tarn_status same_device(const struct tarn_call *call, const char *argument,
+                               const char *device)
+{
+    const char *q = tarn_device_name(call->device);
+    if (strcmp(q, device) == 0) return TARN_OK;
+    return tarn_fail(call->ctx, TARN_EDEVICE,
+                     "%s: %s is on %s and q on %s, expected both on one device; "
+                     "t:to(device) moves a tensor",
+                     call->function, argument, device, q);
+}
+
+/* Everything lies on the device of q, whose operations are taken. */
+static tarn_status open_device(struct tarn_call *call,
+                               const struct tarn_arguments *args)
+{
+    const tarn_options *o = &call->options;
+    const struct {
+        const char *name;
+        const tarn_tensor *t;
+    } others[] = {{"k", args->k},
+                  {"v", args->v},
+                  {"dout", args->dout},
+                  {"dstate.S", o->dS},
+                  {"dstate.z", o->dz}};
+    call->device = tarn_device_of(args->q);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (!others[i].t) continue;
+        tarn_status status =
+            same_device(call, others[i].name, tarn_tensor_device(others[i].t));
+        if (status) return status;
+    }
+    if (o->state) {
+        tarn_status status = same_device(call, "state", tarn_cell_device(o->state));
+        if (status) return status;
+    }
+    if (call->device) {
+        call->ops = tarn_device_operations(call->dtype);
+        return TARN_OK;
+    }
+    return tarn_backend_operations(call->ctx, call->function, o->impl, call->dtype,
+                                   &call->ops);
+}
+
 tarn_status tarn_call_open(tarn_context *ctx, const char *function,
                            const struct tarn_arguments *args, struct tarn_call *call)
 {
@@ -231,9 +276,7 @@ tarn_status tarn_call_open(tarn_context *ctx, const char *function,
     if (!status) status = resolve_options(call, args->options);
     if (!status) status = check_lengths(call);
     call->dtype = widest(args);
-    if (!status)
-        status = tarn_backend_operations(ctx, function, call->options.impl, call->dtype,
-                                         &call->ops);
+    if (!status) status = open_device(call, args);
     if (!status) status = borrow(call, args->q, &call->q);
     if (!status) status = borrow(call, args->k, &call->k);
     if (!status) status = borrow(call, args->v, &call->v);
@@ -263,7 +306,7 @@ tarn_status tarn_call_new(struct tarn_call *call, size_t rows, size_t columns,
     int rank = 0;
     for (size_t i = 2 - leading(call); i < 4; i++)
         if (!(call->token && i == 2)) shape[rank++] = all[i];
-    return tarn_tensor_new(call->ctx, call->dtype, rank, shape, out);
+    return tarn_tensor_new_on(call->ctx, call->device, call->dtype, rank, shape, out);
 }
 
 tarn_status tarn_call_output(struct tarn_call *call, tarn_tensor *given,
@@ -299,9 +342,9 @@ tarn_status tarn_call_features(struct tarn_call *call, const struct tarn_form *f
     }
     const bool scaled = o->precision == TARN_ACCURATE;
     struct tarn_rows q = {call->dtype, tarn_call_heads(call) * call->N_q, call->D,
-                          data_of(call->q)};
+                          data_of(call->q), call->device};
     struct tarn_rows k = {call->dtype, tarn_call_heads(call) * call->N, call->D,
-                          data_of(call->k)};
+                          data_of(call->k), call->device};
     tarn_status status = tarn_features_make(call->ctx, call->function, o->phi, q,
                                             scaled, o->eps, &call->fq);
     if (!status)

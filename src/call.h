@@ -11,6 +11,7 @@
 #ifndef TARN_CALL_H
 #define TARN_CALL_H
 
+#include "core/device.h"
 #include "stage0.h"
 #include "stages/attn.h"
 
@@ -37,6 +38,8 @@ struct tarn_call {
     size_t B, H, N_q, N, D, M;
     size_t key_rows; /* from one head's keys to the next's: N, more in a cache */
     tarn_dtype dtype;
+    const struct tarn_device
+        *device; /* of q, k, v and all that is made; NULL: the host */
     struct tarn_input q, k, v, dout;
     struct tarn_features fq, fk;
     void *room; /* scratch memory that steps use again and again, and its size */

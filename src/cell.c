@@ -5,6 +5,7 @@
  * becomes the state when every token has gone through. */
 #include "cell.h"
 #include "core/tensor.h"
+#include "devices.h"
 #include <math.h>
 #include <string.h>
 
@@ -19,13 +20,17 @@ tarn_status tarn_cell_new(tarn_context *ctx, const char *function,
                           const tarn_cell *cell, int rank, size_t B, size_t H,
                           tarn_rnn **out)
 {
+    const struct tarn_device *device = NULL;
     tarn_rnn *st = tarn_alloc(ctx, 1, sizeof *st);
     if (!st) return TARN_ENOMEM;
     *st = (tarn_rnn){.ctx = ctx, .cell = *cell, .rank = rank, .B = B, .H = H};
     if (!st->cell.phi) st->cell.phi = tarn_phi_at(0);
     st->cell.scale = (double)NAN; /* a cache's option only */
     tarn_status status =
-        tarn_features_width(ctx, function, st->cell.phi, cell->dtype, cell->D, &st->C);
+        tarn_find_device(ctx, function, cell->device ? cell->device : "cpu", &device);
+    if (!status)
+        status = tarn_features_width(ctx, function, st->cell.phi, device, cell->dtype,
+                                     cell->D, &st->C);
     size_t heads, head, all;
     if (!status &&
         !(tarn_product(B, H, &heads) && tarn_product(st->C, cell->M + 1, &head) &&
@@ -34,7 +39,8 @@ tarn_status tarn_cell_new(tarn_context *ctx, const char *function,
             tarn_fail(ctx, TARN_ENOMEM,
                       "%s: a state of %zu x %zu x [%zu, %zu] does not fit in memory",
                       function, B, H, st->C, cell->M);
-    if (!status) status = tarn_tensor_new(ctx, cell->dtype, 1, &all, &st->memory);
+    if (!status)
+        status = tarn_tensor_new_on(ctx, device, cell->dtype, 1, &all, &st->memory);
     if (status) {
         tarn_rnn_free(st);
         return status;
@@ -90,8 +96,11 @@ tarn_status tarn_rnn_clone(tarn_context *ctx, const tarn_rnn *st, tarn_rnn **out
 
 void tarn_rnn_reset(tarn_rnn *st)
 {
-    memset(tarn_tensor_data(st->memory), 0,
-           tarn_tensor_numel(st->memory) * tarn_dtype_size(st->cell.dtype));
+    if (tarn_device_of(st->memory))
+        tarn_fill(st->ctx, st->memory, 0);
+    else
+        memset(tarn_tensor_data(st->memory), 0,
+               tarn_tensor_numel(st->memory) * tarn_dtype_size(st->cell.dtype));
     st->time = 0;
     st->count = 0;
     st->sound = true;
@@ -104,6 +113,10 @@ const tarn_cell *tarn_rnn_cell(const tarn_rnn *st)
 size_t tarn_rnn_features(const tarn_rnn *st)
 {
     return st->C;
+}
+const char *tarn_cell_device(const tarn_rnn *st)
+{
+    return tarn_tensor_device(st->memory);
 }
 uint64_t tarn_rnn_time(const tarn_rnn *st)
 {
@@ -276,7 +289,8 @@ tarn_status tarn_cell_for(struct tarn_call *call, tarn_rnn **out)
                             .phi = o->phi,
                             .eps = o->eps,
                             .dtype = call->dtype,
-                            .impl = o->impl};
+                            .impl = o->impl,
+                            .device = tarn_device_name(call->device)};
     return tarn_cell_new(call->ctx, call->function, &cell, call->rank, call->B, call->H,
                          out);
 }
@@ -312,6 +326,12 @@ tarn_status tarn_cell_open(tarn_context *ctx, const char *function,
                          tarn_shape_text(s->q).text, letters[token][s->rank - 2]);
     }
     tarn_status status = tarn_call_open(ctx, function, &args, call);
+    if (!status && strcmp(s->device, tarn_device_name(call->device)) != 0)
+        status =
+            tarn_fail(ctx, TARN_EDEVICE,
+                      "%s: q is on %s and the state on %s, expected both on one "
+                      "device; q:to(\"%s\") moves q",
+                      function, tarn_device_name(call->device), s->device, s->device);
     if (!status && call->dtype != s->cell->dtype)
         status = tarn_fail(
             ctx, TARN_EDTYPE, "%s: q, k, v are %s, expected %s as the state", function,
@@ -326,6 +346,7 @@ static struct tarn_sequence sequence_of(const tarn_rnn *st, const tarn_tensor *q
                                   .rank = st->rank,
                                   .B = st->B,
                                   .H = st->H,
+                                  .device = tarn_cell_device(st),
                                   .q = q,
                                   .k = k,
                                   .v = v};

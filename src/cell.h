@@ -23,6 +23,7 @@ struct tarn_sequence {
     const tarn_cell *cell;
     int rank;
     size_t B, H;
+    const char *device;
     const tarn_tensor *q, *k, *v;
 };
 
@@ -42,6 +43,9 @@ tarn_status tarn_cell_for(struct tarn_call *call, tarn_rnn **out);
 
 /* Fails unless the state fits the call: sizes, type and feature map. */
 tarn_status tarn_cell_check(const struct tarn_call *call, const tarn_rnn *st);
+
+/* What the device of a state is called. */
+const char *tarn_cell_device(const tarn_rnn *st);
 
 /* tarn_rnn_set_state whose messages begin with `who`: "prefix: state." */
 tarn_status tarn_cell_set_state(tarn_context *ctx, const char *who, tarn_rnn *st,

@@ -64,8 +64,9 @@ static tarn_status write_elements(tarn_context *ctx, struct tarn_writer *writer,
                                   const tarn_rnn *st)
 {
     const size_t size = tarn_dtype_size(st->cell.dtype);
-    const unsigned char *element = tarn_tensor_data(st->memory);
-    tarn_status status = TARN_OK;
+    tarn_tensor *memory = NULL;
+    tarn_status status = tarn_host_rows(ctx, st->memory, &memory);
+    const unsigned char *element = status ? NULL : tarn_tensor_data(memory);
     for (size_t i = 0; i < tarn_tensor_numel(st->memory) && !status;
          i++, element += size) {
         unsigned char bytes[8];
@@ -80,6 +81,7 @@ static tarn_status write_elements(tarn_context *ctx, struct tarn_writer *writer,
         put(bytes, bits, size);
         status = tarn_writer_put(ctx, "rnn:save", writer, bytes, size);
     }
+    tarn_tensor_free(memory);
     return status;
 }
 
@@ -214,7 +216,7 @@ static tarn_status make_cell(tarn_context *ctx, const struct content *c,
                             .dtype = c->element == 4 ? TARN_FLOAT32 : TARN_FLOAT64};
     size_t C;
     tarn_status status =
-        tarn_features_width(ctx, "rnn.load", phi, cell.dtype, c->D, &C);
+        tarn_features_width(ctx, "rnn.load", phi, NULL, cell.dtype, c->D, &C);
     if (!status && C != c->C)
         return tarn_fail(
             ctx, TARN_EFORMAT,

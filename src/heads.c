@@ -7,6 +7,7 @@
 #include "call.h"
 #include "core/parallel.h"
 #include "core/tensor.h"
+#include "on_device.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -324,6 +325,10 @@ static tarn_status run_lanes(struct lanes *job, bool whole)
 tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
                           bool whole)
 {
+    if (call->device) {
+        count_work(call, form);
+        return tarn_device_run(call, form);
+    }
     const bool naive = call->options.precision == TARN_FAST && !call->first.weights;
     struct lanes job = {.call = call,
                         .form = naive ? form->naive : form->accurate,
@@ -386,7 +391,8 @@ static tarn_status look_at_heads(struct tarn_call *call)
 tarn_status tarn_call_step(struct tarn_call *call, const struct tarn_form *form)
 {
     struct tarn_attn *a = &call->first;
-    if (!form->step || !call->sums.sound) return tarn_call_run(call, form, true);
+    if (!form->step || !call->sums.sound || call->device)
+        return tarn_call_run(call, form, true);
     count_work(call, form);
     tarn_status status = make_room(call, form->work(a));
     if (status) return status;

@@ -166,7 +166,8 @@ static tarn_status advance(tarn_context *ctx, const char *function, tarn_kv *kv,
                            const tarn_tensor *q, const tarn_tensor *k,
                            const tarn_tensor *v, bool token, tarn_tensor **out)
 {
-    const struct tarn_sequence sequence = {&kv->cell, kv->rank, kv->B, kv->H, q, k, v};
+    const struct tarn_sequence sequence = {&kv->cell, kv->rank, kv->B, kv->H,
+                                           "cpu",     q,        k,     v};
     struct tarn_call call;
     tarn_tensor *result = NULL;
     tarn_status status = tarn_cell_open(ctx, function, &sequence, token, &call);

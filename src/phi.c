@@ -85,7 +85,7 @@ static tarn_status rows_from(tarn_context *ctx, const char *function,
     if (status) return status;
     const size_t D = tarn_tensor_shape(t)[rank - 1];
     *rows = (struct tarn_rows){dtype, tarn_tensor_numel(t) / D, D,
-                               tarn_tensor_data(*owned)};
+                               tarn_tensor_data(*owned), tarn_device_of(*owned)};
     return TARN_OK;
 }
 
@@ -97,7 +97,7 @@ static tarn_status new_like(tarn_context *ctx, const tarn_tensor *t, tarn_dtype 
     const int rank = tarn_tensor_rank(t);
     memcpy(shape, tarn_tensor_shape(t), (size_t)rank * sizeof shape[0]);
     shape[rank - 1] = last;
-    return tarn_tensor_new(ctx, dtype, rank, shape, out);
+    return tarn_tensor_new_on(ctx, tarn_device_of(t), dtype, rank, shape, out);
 }
 
 /* ---- A built-in map that works entry by entry, tuned -------------------------------------- */
@@ -144,16 +144,15 @@ tarn_status tarn_phi_apply(tarn_context *ctx, const tarn_phi *phi, const tarn_te
     struct tarn_rows rows;
     struct tarn_features f = {0};
     phi = or_default(phi);
-    const bool tuned = !phi->apply && phi->builtin != TARN_PHI_POLY2;
+    const bool tuned =
+        !phi->apply && phi->builtin != TARN_PHI_POLY2 && !tarn_device_of(x);
     tarn_status status =
         rows_from(ctx, "phi", "x", x, tarn_tensor_dtype(x), &owned, &rows);
     if (!status && !tuned)
         status = tarn_features_make(ctx, "phi", phi, rows, false, 0, &f);
     if (!status) status = new_like(ctx, x, rows.dtype, tuned ? rows.D : f.C, &result);
     if (!status && tuned) status = apply_tuned(ctx, phi, &rows, result);
-    if (!status && !tuned && tarn_tensor_numel(result) > 0)
-        memcpy(tarn_tensor_data(result), f.f,
-               tarn_tensor_numel(result) * tarn_dtype_size(rows.dtype));
+    if (!status && !tuned) status = tarn_features_read(ctx, rows, &f, result);
     tarn_features_free(&f);
     tarn_tensor_free(owned);
     return tarn_deliver(status, result, out);
@@ -186,7 +185,8 @@ tarn_status tarn_phi_grad(tarn_context *ctx, const tarn_phi *phi, const tarn_ten
     struct tarn_features f = {0};
     tarn_status status = rows_from(ctx, "phi", "x", x, dtype, &owned, &rows);
     if (!status)
-        status = tarn_features_width(ctx, "phi", or_default(phi), dtype, rows.D, &f.C);
+        status = tarn_features_width(ctx, "phi", or_default(phi), rows.device, dtype,
+                                     rows.D, &f.C);
     if (!status) status = check_dout(ctx, x, dout, f.C);
     if (!status) status = tarn_clone(ctx, dout, dtype, &df);
     if (!status) status = new_like(ctx, x, dtype, rows.D, &result);

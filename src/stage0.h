@@ -2,7 +2,7 @@
 #ifndef TARN_STAGE0_H
 #define TARN_STAGE0_H
 
-#include "core/context.h"
+#include "core/device.h"
 
 /* Features of R rows; memory that may be used again for other rows. */
 struct tarn_features {
@@ -11,6 +11,8 @@ struct tarn_features {
     void *pivot;     /* [R]: the scale of each row, if scaled */
     void *eps_row;   /* [R]: eps under that scale, if scaled; else NULL */
     size_t bytes[3]; /* what f, pivot and eps_row have room for */
+    const struct tarn_device *device; /* where they lie; NULL: on the host */
+    tarn_context *ctx;                /* that counts them */
 };
 
 /* The rows that a feature map is applied to: contiguous [R, D]. */
@@ -18,13 +20,14 @@ struct tarn_rows {
     tarn_dtype dtype;
     size_t R, D;
     const void *x;
+    const struct tarn_device *device; /* where they lie; NULL: on the host */
 };
 
 /* The width of the features of a map: by its formula, or for a user's map by trying it on
  * one row of zeros. */
 tarn_status tarn_features_width(tarn_context *ctx, const char *function,
-                                const tarn_phi *phi, tarn_dtype dtype, size_t D,
-                                size_t *C);
+                                const tarn_phi *phi, const struct tarn_device *device,
+                                tarn_dtype dtype, size_t D, size_t *C);
 
 /* phi of each row; `scaled`: each divided by a scale of its own, eps with it. */
 tarn_status tarn_features_make(tarn_context *ctx, const char *function,
@@ -36,6 +39,10 @@ tarn_status tarn_features_grad(tarn_context *ctx, const char *function,
                                const tarn_phi *phi, struct tarn_rows rows,
                                const struct tarn_features *features, void *df,
                                void *dx);
+
+/* Copies the features of some rows into a contiguous tensor, which lies where they do. */
+tarn_status tarn_features_read(tarn_context *ctx, struct tarn_rows rows,
+                               const struct tarn_features *features, tarn_tensor *to);
 
 void tarn_features_free(struct tarn_features *features);
 

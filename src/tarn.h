@@ -529,6 +529,8 @@ typedef struct tarn_cell {
     double scale; /* kv only: NaN is 1/sqrt(D) */
     tarn_dtype dtype;
     const char *impl; /* as in tarn_options; kept by pointer */
+    const char
+        *device; /* rnn only: where the state lies; NULL is "cpu"; kept by pointer */
 } tarn_cell;
 
 /* Stage 4: makes a recurrent cell with state (S, z) = 0.

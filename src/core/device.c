@@ -85,6 +85,12 @@ tarn_status tarn_move(tarn_context *ctx, const tarn_tensor *t,
     return tarn_deliver(status, fresh, out);
 }
 
+tarn_status tarn_host_rows(tarn_context *ctx, const tarn_tensor *t, tarn_tensor **out)
+{
+    return t->storage->device ? tarn_move(ctx, t, NULL, out)
+                              : tarn_contiguous(ctx, t, out);
+}
+
 /* ---- A pass over elements ----------------------------------------------------------- */
 
 /* Looks for a kernel among those of one type. */

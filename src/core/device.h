@@ -10,7 +10,6 @@
 #include "core/pass.h"
 
 struct tarn_device_forms;
-struct tarn_device_phi;
 
 enum tarn_direction { TARN_TO_DEVICE, TARN_FROM_DEVICE, TARN_WITHIN_DEVICE };
 
@@ -24,7 +23,6 @@ struct tarn_device {
     tarn_status (*pass)(tarn_context *ctx, const struct tarn_pass *pass);
     tarn_status (*finish)(tarn_context *ctx); /* waits until the device is idle */
     const struct tarn_device_forms *(*forms)(tarn_dtype dtype);
-    const struct tarn_device_phi *(*phi)(tarn_dtype dtype);
 };
 
 /* Fails unless t lies in the host's memory: for operations that no device has. */
@@ -42,5 +40,8 @@ const char *tarn_device_name(const struct tarn_device *device);
 /* A contiguous copy of t on another device, or on the host (NULL). */
 tarn_status tarn_move(tarn_context *ctx, const tarn_tensor *t,
                       const struct tarn_device *device, tarn_tensor **out);
+
+/* t as contiguous rows on the host: another handle on t where it is that already. */
+tarn_status tarn_host_rows(tarn_context *ctx, const tarn_tensor *t, tarn_tensor **out);
 
 #endif

@@ -85,8 +85,7 @@ static tarn_status write_file(tarn_context *ctx, const tarn_tensor *t, const cha
 tarn_status tarn_save(tarn_context *ctx, const tarn_tensor *t, const char *path)
 {
     tarn_tensor *rows = NULL;
-    tarn_status status = tarn_device_of(t) ? tarn_move(ctx, t, NULL, &rows)
-                                           : tarn_contiguous(ctx, t, &rows);
+    tarn_status status = tarn_host_rows(ctx, t, &rows);
     if (status == TARN_OK) status = write_file(ctx, rows, path);
     tarn_tensor_free(rows);
     return status;

@@ -77,7 +77,8 @@ struct tarn_form {
      * It leaves state->sound true if it has seen that state and outputs are finite. NULL:
      * heads are stepped one by one. */
     tarn_status (*step)(struct tarn_attn *a, size_t heads);
-    bool fused; /* it applies built-in maps itself, poly2 apart */
+    size_t ladder; /* forms of devices, which have none of these: see on_device.h */
+    bool fused;    /* it applies built-in maps itself, poly2 apart */
     bool
         looks; /* it looks at what it writes, while that is in the cache: see suspect */
 };

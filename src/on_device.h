@@ -1,0 +1,24 @@
+/* on_device.h: calls whose tensors lie on a device. Internal.
+ *
+ * A form of a device takes all heads at once and has a ladder of implementations
+ * (cuda/forms.h). It is told of a call like any other form (struct tarn_form), whose field
+ * `ladder` says where in the device's table its ladder stands. */
+#ifndef TARN_ON_DEVICE_H
+#define TARN_ON_DEVICE_H
+
+#include "call.h"
+
+/* The operations of every device, for any element type. */
+const struct tarn_operations *tarn_device_operations(tarn_dtype dtype);
+
+/* Runs a form of all heads where the call's tensors lie. options.impl names a rung ("k1");
+ * without it the best one runs, with precision "tf32" the one for tensor cores.
+ * Errors: TARN_EDEVICE (a form or rung that the device does not have, an error of a kernel),
+ * TARN_ENOMEM, TARN_EINTR. */
+tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form);
+
+/* The name of the rung that a call of a form takes, for reports; "" if it has none. */
+const char *tarn_device_rung(const struct tarn_device *device, tarn_dtype dtype,
+                             const struct tarn_form *form, const tarn_options *options);
+
+#endif
