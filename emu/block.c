@@ -132,6 +132,11 @@ static void wait_here(struct tarn_emu_worker *w, struct tarn_fiber *f)
 
 /* ---- __syncthreads ------------------------------------------------------------------------- */
 
+static bool passed_over(const char *file, int line)
+{
+    return tarn_emu_settings.pass_over && tarn_emu_settings.pass_over(file, line);
+}
+
 static void release_barrier(struct tarn_emu_worker *w)
 {
     for (unsigned i = 0; i < w->threads; i++)
@@ -160,6 +165,7 @@ void tarn_emu_barrier(const char *file, int line)
 {
     struct tarn_emu_worker *w = tarn_emu_worker;
     struct tarn_fiber *f = w->running;
+    if (passed_over(file, line)) return;
     w->in_runtime = true;
     check_barrier(w, file, line);
     w->barrier_file = file, w->barrier_line = line;
@@ -233,6 +239,7 @@ void tarn_emu_together(void *mine, tarn_emu_together_fn *all, unsigned mask,
     struct tarn_emu_worker *w = tarn_emu_worker;
     struct tarn_fiber *f = w->running;
     struct tarn_warp *warp = &w->warp[f->index / TARN_EMU_WARP];
+    if (!all && passed_over(file, line)) return;
     w->in_runtime = true;
     f->file = file, f->line = line;
     f->mask = mask & lanes_there(w, f);

@@ -92,7 +92,10 @@ struct tarn_emu_settings {
     enum tarn_emu_order order; /* of threads and blocks */
     unsigned seed;             /* of the random order */
     const char *gpu;           /* "sm_75": whose limits hold */
-    bool check;  /* instrumented kernels, tarn_checked_*, are checked at every access */
+    bool check; /* instrumented kernels, tarn_checked_*, are checked at every access */
+    /* Says whether the __syncthreads or __syncwarp at a place is passed over, as if it were not
+     * there; NULL: none is. For those who ask whether a barrier is needed. */
+    bool (*pass_over)(const char *file, int line);
     bool locked; /* device memory can't be touched but by kernels and copies */
 };
 extern struct tarn_emu_settings tarn_emu_settings;

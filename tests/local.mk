@@ -81,6 +81,6 @@ EXTRA_DIST += tests/bugs.h tests/bugs.cu
 ## The kernels of cuda/ on the emulated device.
 if WITH_EMU
 criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix tests/test_kernels_rnn
-criterion_tests += tests/test_kernels_sim
+criterion_tests += tests/test_kernels_sim tests/test_kernels_barriers
 endif
 EXTRA_DIST += tests/kernels.h tests/kernels_device.h
