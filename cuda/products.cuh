@@ -26,6 +26,12 @@ template <class T> struct plain_cores {
         ::multiply<T>(acc, n, left, right);
     }
 
+    template <class Left, class Right>
+    __device__ static void multiply_until_row(entries<T> &acc, Left left, Right right)
+    {
+        ::multiply_until_row<T>(acc, left, right);
+    }
+
     template <class Left, class Right, class F>
     __device__ static void combine(entries<T> &acc, int n, Left left, Right right, F f)
     {
@@ -88,6 +94,18 @@ struct tensor_cores {
         combine(acc, n, left, right,
                 [](float &sum, float a, float b, int, int, int) { sum += a * b; });
 #endif
+    }
+
+    /* Under a causal mask: tensor cores up to this warp's 16 rows, and there one by one. */
+    template <class Left, class Right>
+    __device__ static void multiply_until_row(entries<float> &acc, Left left,
+                                              Right right)
+    {
+        const int first = static_cast<int>(threadIdx.x) / 32 % 4 * 16;
+        multiply(acc, first, left, right);
+        each([&](int u, int e, int i, int j) {
+            for (int x = first; x <= i; x++) acc[u][e] += left(x, i) * right(x, j);
+        });
     }
 };
 
