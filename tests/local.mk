@@ -70,13 +70,14 @@ lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua
 
 ## The emulated device itself; kernels with planted mistakes, plain and instrumented.
 if WITH_EMU
-criterion_tests += tests/test_emu tests/test_emu_bugs
+criterion_tests += tests/test_emu tests/test_emu_bugs tests/test_emu_profile
 bugs_objects = tests/bugs.emu.lo tests/bugs.checked.lo
 tests_test_emu_bugs_LDADD = $(bugs_objects) $(LDADD)
-CLEANFILES += $(bugs_objects) tests/*.lo.d
--include tests/bugs.emu.lo.d tests/bugs.checked.lo.d
+tests_test_emu_profile_LDADD = tests/accesses.checked.lo $(LDADD)
+CLEANFILES += $(bugs_objects) tests/accesses.checked.lo tests/*.lo.d
+-include tests/bugs.emu.lo.d tests/bugs.checked.lo.d tests/accesses.checked.lo.d
 endif
-EXTRA_DIST += tests/bugs.h tests/bugs.cu
+EXTRA_DIST += tests/bugs.h tests/bugs.cu tests/accesses.h tests/accesses.cu
 
 ## The kernels of cuda/ on the emulated device.
 if WITH_EMU
