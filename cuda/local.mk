@@ -5,10 +5,11 @@
 ##   x.checked.lo  the same, instrumented: each access is seen by emu/hooks.c
 kernel_sources = cuda/table.cu cuda/elementwise.cu cuda/features.cu
 kernel_sources += cuda/sim.cu cuda/sim_grad.cu
+kernel_sources += cuda/assoc.cu cuda/assoc_grad.cu
 kernel_sources += cuda/prefix.cu cuda/prefix_grad.cu cuda/rnn.cu cuda/rnn_grad.cu
 kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \
 	cuda/sweeps.cuh cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh \
-	cuda/pairs.cuh cuda/average.cuh
+	cuda/pairs.cuh cuda/average.cuh cuda/assoc.cuh cuda/row_terms.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
 kernel_libraries =
 SUFFIXES = .cu .emu.lo .checked.lo

@@ -15,6 +15,7 @@
  *
  * q and k are features. */
 #include "cuda/chunks.cuh"
+#include "cuda/row_terms.cuh"
 #include "cuda/sweeps.cuh"
 
 namespace
@@ -24,29 +25,6 @@ namespace
  *
  * Traffic, in arrays of N rows: 10 for the outputs (chunks.cuh), 5 for Gn, 4 for the sums R,
  * and 5 each for dq, dk and dv. */
-
-//> region row_terms
-/* Gn_i and gd_i of each row, from its output (which Gn holds at first) and its denominator.
- * 8 lanes per row. */
-template <class T>
-__global__ void row_terms(size_t rows, size_t M, const T *dout, const T *dens, T *Gn,
-                          T *gd)
-{
-    constexpr unsigned lanes = 8;
-    const unsigned lane = threadIdx.x % lanes;
-    const size_t i = (blockIdx.x * size_t(blockDim.x) + threadIdx.x) / lanes;
-    const T den = i < rows ? dens[i] : T(0);
-    T sum = 0;
-    for (size_t m = lane; i < rows && m < M; m += lanes) {
-        const T out = Gn[i * M + m], g = divided(dout[i * M + m], den);
-        sum -= g * out;
-        Gn[i * M + m] = g;
-    }
-    for (int step = 1; step < int(lanes); step *= 2)
-        sum += __shfl_xor_sync(~0u, sum, step);
-    if (i < rows && lane == 0) gd[i] = sum;
-}
-//< region row_terms
 
 /* One of the three products: rows x [.., A] of this chunk, y [.., A] of what they meet, z
  * [.., B] of what that gives; x1, y1 are their further columns. */
@@ -151,7 +129,6 @@ tarn_status differentiate(tarn_context *ctx, const chunks &d, const T *states,
 template <class T>
 tarn_status forwards(tarn_span *s, const chunks &d, const workspace<T> &w)
 {
-    constexpr unsigned threads = 256, rows_per_block = threads / 8;
     const arrays<T> a = arrays_in<T>(s);
     const levels<T> nowhere = {nullptr, nullptr, nullptr, nullptr};
     const size_t rows = d.heads * d.N;
@@ -160,9 +137,7 @@ tarn_status forwards(tarn_span *s, const chunks &d, const workspace<T> &w)
         status = scan(s->ctx, d, false, read_only(levels_in<T>(s)), nowhere, w.states);
     if (!status) status = output_chunks<T>(s, d, w.states, w.Gn, w.dens);
     if (!status)
-        status = launch(s->ctx, "row_terms", row_terms<T>,
-                        blocks_for(rows, rows_per_block), threads, 0, rows, d.M, a.dout,
-                        static_cast<const T *>(w.dens), w.Gn, w.gd);
+        status = find_row_terms<T>(s->ctx, rows, d.M, a.dout, w.dens, w.Gn, w.gd);
     const masked_product<T> dq = {w.Gn, a.v,     a.k,    d.M, d.C,
                                   w.gd, nullptr, w.dens, a.dq};
     return status ? status : differentiate<T, false, true>(s->ctx, d, w.states, dq);

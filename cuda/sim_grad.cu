@@ -16,15 +16,15 @@
  *   k2    one block a square of queries, then of keys; products of squares in registers
  *   tf32  k2 with its products on tensor cores; float only, and only if it is asked for */
 #include "cuda/average.cuh"
+#include "cuda/row_terms.cuh"
 
 namespace
 {
 
-/* What is known of the rows after the forward pass, and what arrives at them. */
+/* What is known of the rows after the forward pass, and where the gradients go. */
 template <class T> struct backward {
     statistics<T> stats;
-    T *gd, *out;
-    const T *dout;
+    T *gd, *Gn; /* Gn holds the output first */
     T *dq, *dk, *dv;
 };
 
@@ -35,7 +35,6 @@ template <class T> backward<T> backward_of(const tarn_span *s)
     return {{w, w + rows},
             w + 2 * rows,
             w + 3 * rows,
-            static_cast<const T *>(s->dout),
             static_cast<T *>(s->dq),
             static_cast<T *>(s->dk),
             static_cast<T *>(s->dv)};
@@ -46,35 +45,15 @@ template <class T> size_t work(const tarn_span *s)
     return s->heads * s->N_q * (3 + s->M) * sizeof(T);
 }
 
-/* One warp a row: gd_i. */
-template <class T> __global__ void row_gradients(size_t rows, size_t M, backward<T> b)
-{
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const size_t row = blockIdx.x * size_t(blockDim.x / 32) + warp;
-    if (row >= rows) return;
-    const T den = b.stats.den[row];
-    T sum = 0;
-    for (size_t m = lane; m < M; m += 32)
-        sum += divided(b.dout[row * M + m], den) * b.out[row * M + m];
-    for (int bit = 1; bit < 32; bit *= 2) sum += __shfl_xor_sync(~0u, sum, bit);
-    if (lane == 0) b.gd[row] = -sum;
-}
-
 //> region sim_pair_grad
-/* What a pair gives: w = s / den goes to v along dout, g to q and k. `arrives` is
- * dout_i . v_j. A row whose denominator is 0 gives nothing. */
-template <class T>
-__device__ inline T pair_weight(const pairs<T> &p, T score, T max, T den)
-{
-    return divided(similarity(p, score, max), den);
-}
+/* g of a pair; `arrives` is Gn_i . v_j. A row whose denominator is 0 gives nothing. */
 template <class T>
 __device__ inline T pair_gradient(const pairs<T> &p, T score, T max, T den, T gd,
                                   T arrives)
 {
     if (den == T(0)) return 0;
-    const T ds = arrives / den + gd;
-    return p.scale * ds * (p.has_exponent ? similarity(p, score, max) : T(1));
+    const T g = p.scale * (arrives + gd);
+    return p.has_exponent ? g * similarity(p, score, max) : g;
 }
 //< region sim_pair_grad
 
@@ -94,7 +73,7 @@ __device__ inline T gradient_of(const pairs<T> &p, const backward<T> &b, size_t 
 {
     return pair_gradient(p, score_of(p, query, key), b.stats.max[query],
                          b.stats.den[query], b.gd[query],
-                         dot_of(p.M, b.dout + query * p.M, p.v + key * p.M));
+                         dot_of(p.M, b.Gn + query * p.M, p.v + key * p.M));
 }
 
 //> region sim_grad_k1
@@ -132,12 +111,12 @@ __device__ inline size_t first_to_see(const pairs<T> &p, size_t h, size_t j)
     return p.causal && j > p.past ? j - p.past : 0;
 }
 
-/* Block: one key; thread: queries for g and w, entries of dk and dv. */
+/* Block: one key; thread: queries for g and s, entries of dk and dv. */
 template <class T> __global__ void key_by_row(pairs<T> p, backward<T> b)
 {
     constexpr int threads = block_of_sums;
     SHARED(T, g, [block_of_sums]);
-    SHARED(T, w, [block_of_sums]);
+    SHARED(T, s, [block_of_sums]);
     const size_t key = blockIdx.x, h = key / p.N, C = p.C, M = p.M;
     const int t = static_cast<int>(threadIdx.x);
     const T *k_j = p.k + key * C;
@@ -148,8 +127,7 @@ template <class T> __global__ void key_by_row(pairs<T> p, backward<T> b)
         const size_t first = h * p.N_q + i, row = first + t;
         if (t < count) {
             g[t] = gradient_of(p, b, row, key);
-            w[t] = pair_weight(p, score_of(p, row, key), b.stats.max[row],
-                               b.stats.den[row]);
+            s[t] = similarity(p, score_of(p, row, key), b.stats.max[row]);
         }
         __syncthreads();
         for (size_t c = t; c < C; c += threads) {
@@ -160,7 +138,7 @@ template <class T> __global__ void key_by_row(pairs<T> p, backward<T> b)
         }
         for (size_t m = t; m < M; m += threads) {
             T part = 0;
-            for (int x = 0; x < count; x++) part += w[x] * b.dout[(first + x) * M + m];
+            for (int x = 0; x < count; x++) part += s[x] * b.Gn[(first + x) * M + m];
             b.dv[key * M + m] += part;
         }
         __syncthreads();
@@ -189,7 +167,7 @@ __device__ inline void load_facts(row_facts<T> *facts, const backward<T> &b,
 /* A square of queries and a square of keys of one head. */
 template <class T> struct square_of_pairs {
     size_t h, i0, j0;
-    rows<T> q, k, v, dout;
+    rows<T> q, k, v, Gn;
 };
 template <class T>
 __device__ inline square_of_pairs<T> square_at(const pairs<T> &p, const backward<T> &b,
@@ -201,7 +179,7 @@ __device__ inline square_of_pairs<T> square_at(const pairs<T> &p, const backward
             rows_of(p.q, p.C, h * p.N_q, i0, p.N_q),
             rows_of(p.k, p.C, h * p.N, j0, n),
             rows_of(p.v, p.M, h * p.N, j0, n),
-            rows_of(b.dout, p.M, h * p.N_q, i0, p.N_q)};
+            rows_of<T>(b.Gn, p.M, h * p.N_q, i0, p.N_q)};
 }
 
 template <class T>
@@ -217,23 +195,22 @@ __device__ inline bool sees_all(const pairs<T> &p, const square_of_pairs<T> &at)
     return at.j0 + at.k.count <= keys_seen(p, at.h, at.i0);
 }
 
-/* Writes g of a square of pairs (or w, if `weights`) to ys[i][j]; 0 where nobody sees. */
+/* Writes g of a square of pairs (or s, if `plain`) to ys[i][j]; 0 where nobody sees. */
 template <class T, class P>
-__device__ inline void gradients_of_square(const pairs<T> &p,
-                                           const square_of_pairs<T> &at,
-                                           const row_facts<T> *facts, bool weights,
-                                           square<T> &xs, square<T> &ys)
+__device__ inline void
+gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
+                    const row_facts<T> *facts, bool plain, square<T> &xs, square<T> &ys)
 {
     entries<T> sum = {}, arrives = {};
     each_with_each<T, P>(sum, at.q, at.k, p.distance, xs, ys);
-    if (!weights) each_with_each<T, P>(arrives, at.dout, at.v, false, xs, ys);
+    if (!plain) each_with_each<T, P>(arrives, at.Gn, at.v, false, xs, ys);
     P::each([&](int u, int w, int i, int j) {
         const row_facts<T> f = facts[i];
         const T score = scored(p, sum[u][w]);
         if (!sees(p, at, i, j))
             ys[i][j] = 0;
-        else if (weights)
-            ys[i][j] = pair_weight(p, score, f.max, f.den);
+        else if (plain)
+            ys[i][j] = similarity(p, score, f.max);
         else
             ys[i][j] = pair_gradient(p, score, f.max, f.den, f.gd, arrives[u][w]);
     });
@@ -299,7 +276,7 @@ __global__ void __launch_bounds__(256) key_by_square(pairs<T> p, backward<T> b)
     const bool of_v = blockIdx.y >= across;
     const size_t c0 = (of_v ? blockIdx.y - across : blockIdx.y) * L;
     const size_t width = of_v ? p.M : p.C, n = p.lengths ? size_t(p.lengths[h]) : p.N;
-    const T *const from = of_v ? b.dout : p.q;
+    const T *const from = of_v ? b.Gn : p.q;
     entries<T> total = {}, part = {}, here = {}; /* here: k, for rbf */
     if (p.distance && !of_v)
         P::each([&](int u, int w, int j, int c) {
@@ -338,15 +315,12 @@ __global__ void __launch_bounds__(256) key_by_square(pairs<T> p, backward<T> b)
 
 /* ---- The ladder ------------------------------------------------------------------------------ */
 
+/* Gn and gd, after the forward pass. */
 template <class T>
-tarn_status launch_row_gradients(tarn_context *ctx, const pairs<T> &p,
-                                 const backward<T> &b)
+tarn_status after_forward(const tarn_span *s, const pairs<T> &p, const backward<T> &b)
 {
-    constexpr unsigned threads = 256;
-    const size_t rows = p.heads * p.N_q;
-    if (rows == 0) return TARN_OK;
-    return launch(ctx, "row_gradients", row_gradients<T>,
-                  blocks_for(rows, threads / 32), threads, 0, rows, p.M, b);
+    return find_row_terms<T>(s->ctx, p.heads * p.N_q, p.M,
+                             static_cast<const T *>(s->dout), b.stats.den, b.Gn, b.gd);
 }
 
 template <class T> tarn_status k1(tarn_span *s)
@@ -355,8 +329,8 @@ template <class T> tarn_status k1(tarn_span *s)
     const backward<T> b = backward_of<T>(s);
     const unsigned queries = static_cast<unsigned>(p.heads * p.N_q);
     const unsigned keys = static_cast<unsigned>(p.heads * p.N);
-    tarn_status status = average_k1(s->ctx, p, b.out, b.stats);
-    if (!status) status = launch_row_gradients(s->ctx, p, b);
+    tarn_status status = average_k1(s->ctx, p, b.Gn, b.stats);
+    if (!status) status = after_forward(s, p, b);
     if (!status && queries)
         status = launch(s->ctx, "query_by_row", query_by_row<T>, queries, block_of_sums,
                         0, p, b);
@@ -373,8 +347,8 @@ template <class T, class P> tarn_status k2(tarn_span *s)
     const backward<T> b = backward_of<T>(s);
     const unsigned heads = static_cast<unsigned>(p.heads);
     const unsigned of_k = blocks_for(p.C, L), of_v = blocks_for(p.M, L);
-    tarn_status status = average_k2<T, P>(s->ctx, p, b.out, b.stats);
-    if (!status) status = launch_row_gradients(s->ctx, p, b);
+    tarn_status status = average_k2<T, P>(s->ctx, p, b.Gn, b.stats);
+    if (!status) status = after_forward(s, p, b);
     if (!status && p.heads > 0 && p.N_q > 0)
         status = launch(s->ctx, "query_by_square", query_by_square<T, P>,
                         dim3(heads * blocks_for(p.N_q, L), of_k), threads, 0, p, b);

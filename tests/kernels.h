@@ -164,6 +164,7 @@ static inline void check_ladders(const struct problem *p, struct ladders ladders
 {
     for (int type = 0; type < 2; type++) {
         struct inputs in = inputs_of(p, type ? TARN_FLOAT64 : TARN_FLOAT32, grad);
+        if (p->change) p->change(p, &in);
         ask_oracle(p, &in);
         for (int r = 0; r < ladders.of[type]->count; r++) {
             const struct tarn_rung *rung = &ladders.of[type]->rungs[r];

@@ -37,6 +37,8 @@ static const struct sizes awkward[] = {
     {1, 2, 3, 3, 1030}};
 enum { AWKWARD = sizeof awkward / sizeof *awkward };
 
+struct inputs;
+
 struct problem {
     struct sizes n;
     tarn_options
@@ -48,6 +50,8 @@ struct problem {
     bool weights;
     size_t
         sound; /* the last keys and values, from this position on, are NaN; 0: none are */
+    void (*change)(const struct problem *p,
+                   struct inputs *in); /* of the inputs, or NULL */
 };
 
 /* Attention by features, eps 1e-6, not causal. */

@@ -83,5 +83,6 @@ EXTRA_DIST += tests/bugs.h tests/bugs.cu tests/accesses.h tests/accesses.cu
 if WITH_EMU
 criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix tests/test_kernels_rnn
 criterion_tests += tests/test_kernels_sim tests/test_kernels_barriers
+criterion_tests += tests/test_kernels_assoc
 endif
 EXTRA_DIST += tests/kernels.h tests/kernels_device.h

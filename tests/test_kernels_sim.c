@@ -101,7 +101,8 @@ Test(kernels_sim, what_is_not_seen_may_be_NaN)
         p.options.causal = false;
         p.options.lengths = lengths, p.options.lengths_count = 1;
         check_outputs(&p, LADDERS(sim), "sim, NaN past the length");
-        if (by != 2) /* the oracle's dk goes on through phi, and phi of NaN has no slope */
+        if (by !=
+            2) /* the oracle's dk goes on through phi, and phi of NaN has no slope */
             check_gradients(&p, LADDERS(sim_grad), "sim_grad, NaN past the length");
     }
 }
