@@ -15,6 +15,8 @@ TestSuite(kernels_barriers, .init = open, .fini = close, .timeout = 0);
     extern const struct tarn_ladder tarn_checked_##form##_f32, tarn_checked_##form##_f64
 CHECKED(sim);
 CHECKED(sim_grad);
+CHECKED(assoc);
+CHECKED(assoc_grad);
 CHECKED(prefix);
 CHECKED(prefix_grad);
 CHECKED(rnn);
@@ -37,6 +39,8 @@ static const struct form {
     {"sim_grad softmax", BOTH(sim_grad), true, true, TARN_SOFTMAX},
     {"sim_grad rbf", BOTH(sim_grad), true, false, TARN_RBF},
     {"sim_grad phi", BOTH(sim_grad), true, true, TARN_PHI},
+    {"assoc", BOTH(assoc), false, false, TARN_PHI},
+    {"assoc_grad", BOTH(assoc_grad), true, false, TARN_PHI},
     {"prefix", BOTH(prefix), false, true, TARN_PHI},
     {"prefix_grad", BOTH(prefix_grad), true, true, TARN_PHI},
     {"rnn", BOTH(rnn), false, true, TARN_PHI},
