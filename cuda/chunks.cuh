@@ -159,7 +159,7 @@ tarn_status scan(tarn_context *ctx, const chunks &d, bool backwards,
 /* out = (tril(Q K^T) V + Q S) / den. Block: the rows of one chunk, one square of
  * columns. The products over c come square by square, each square of q used twice. The
  * denominators go to `dens` if somebody asks. */
-template <class T>
+template <class T, class P>
 __global__ void __launch_bounds__(256)
     chunk_outputs(chunks d, const T *q, const T *k, const T *v, const T *states, T eps,
                   const T *eps_row, T *out, T *dens)
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(256)
         load<T>(qs, q + first * d.C + c0, d.C, rows, d.C - c0);
         load<T>(bs, k + first * d.C + c0, d.C, rows, d.C - c0);
         __syncthreads();
-        multiply<T>(
+        P::multiply(
             a, width, [&](int c, int i) { return qs[i][c]; },
             [&](int c, int j) { return bs[j][c]; });
         if (t < L)
@@ -187,22 +187,22 @@ __global__ void __launch_bounds__(256)
         __syncthreads();
         load<T>(bs, S + c0 * d.M + m0, d.M, d.C - c0, d.M - m0);
         __syncthreads();
-        multiply<T>(
+        P::multiply(
             o, width, [&](int c, int i) { return qs[i][c]; },
             [&](int c, int m) { return bs[c][m]; });
         __syncthreads();
     }
-    each_entry<T>([&](int u, int w, int i, int j) { qs[i][j] = a[u][w]; });
+    P::each([&](int u, int w, int i, int j) { qs[i][j] = a[u][w]; });
     load<T>(bs, v + first * d.M + m0, d.M, rows, d.M - m0);
     __syncthreads();
     if (t < L)
         for (int j = 0; j <= t; j++) den[t] += qs[t][j];
-    multiply_until_row<T>(
+    P::multiply_until_row(
         o, [&](int j, int i) { return qs[i][j]; },
         [&](int j, int m) { return bs[j][m]; });
     __syncthreads();
     if (dens && m0 == 0 && size_t(t) < rows) dens[first + t] = den[t];
-    each_entry<T>([&](int u, int w, int i, int m) {
+    P::each([&](int u, int w, int i, int m) {
         if (size_t(i) < rows && m0 + m < d.M)
             out[(first + i) * d.M + m0 + m] = divided(o[u][w], den[i]);
     });
@@ -210,14 +210,14 @@ __global__ void __launch_bounds__(256)
 //< region chunk_outputs
 
 /* The launch of the last phase; `out` and dens [heads, N]. */
-template <class T>
+template <class T, class P = plain_cores<T>>
 tarn_status output_chunks(const tarn_span *s, const chunks &d, const T *states, T *out,
                           T *dens)
 {
     const size_t blocks = d.heads * d.count;
     const arrays<T> a = arrays_in<T>(s);
     if (blocks == 0) return TARN_OK;
-    return launch(s->ctx, "chunk_outputs", chunk_outputs<T>,
+    return launch(s->ctx, "chunk_outputs", chunk_outputs<T, P>,
                   dim3(unsigned(blocks), blocks_for(d.M, tile<T>::side)),
                   tile<T>::threads, 0, d, a.q, a.k, a.v, states, a.eps, a.eps_row, out,
                   dens);

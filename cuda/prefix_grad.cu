@@ -5,6 +5,7 @@
  *   k1  two walks through time, one thread per column or row of the state (sweeps.cuh)
  *   k2  parallel in time, in both directions: forwards the states before each chunk, as in
  *       prefix.cu, backwards the sums R behind each chunk. Then all chunks at once.
+ *   tf32  k2 with the products on tensor cores, where each factor is rounded to 11 bits
  *
  * With a column more for the denominator, Gn+ = [Gn | gd] and v+ = [v | 1], S+ = [S | z] and
  * R+ = [R | r], what is left of a chunk are three masked products of the same kind:
@@ -46,7 +47,7 @@ template <class T> __device__ inline T further(const T *column, size_t i)
 /* out = mask(x y^T) z + x S. Block: the rows of one chunk, one square of columns of `out`.
  * `behind`: what lies behind a row counts, not what came before it. `turned`: the state is
  * used as its transpose, and it and the product have the further column. */
-template <class T, bool behind, bool turned>
+template <class T, class P, bool behind, bool turned>
 __global__ void __launch_bounds__(256)
     chunk_gradient(chunks d, masked_product<T> p, const T *states)
 {
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(256)
         load<T>(xs, p.x + first * p.A + a0, p.A, rows, p.A - a0);
         load<T>(bs, p.y + first * p.A + a0, p.A, rows, p.A - a0);
         __syncthreads();
-        multiply<T>(
+        P::multiply(
             a, width, [&](int n, int i) { return xs[i][n]; },
             [&](int n, int j) { return bs[j][n]; });
         __syncthreads();
@@ -72,13 +73,13 @@ __global__ void __launch_bounds__(256)
         else
             load<T>(bs, S + a0 * d.M + b0, d.M, d.C - a0, d.M - b0);
         __syncthreads();
-        multiply<T>(
+        P::multiply(
             o, width, [&](int n, int i) { return xs[i][n]; },
             [&](int n, int b) { return turned ? bs[b][n] : bs[n][b]; });
         __syncthreads();
     }
     load<T>(bs, p.z + first * p.B + b0, p.B, rows, p.B - b0);
-    each_entry<T>([&](int u, int w, int i, int j) {
+    P::each([&](int u, int w, int i, int j) {
         const bool there = size_t(i) < rows && size_t(j) < rows;
         xs[i][j] = a[u][w];
         if (turned && there)
@@ -88,10 +89,10 @@ __global__ void __launch_bounds__(256)
     const auto left = [&](int j, int i) { return xs[i][j]; };
     const auto right = [&](int j, int b) { return bs[j][b]; };
     if (behind)
-        multiply_from_row<T>(o, static_cast<int>(rows), left, right);
+        P::multiply_from_row(o, static_cast<int>(rows), left, right);
     else
-        multiply_until_row<T>(o, left, right);
-    each_entry<T>([&](int u, int w, int i, int b) {
+        P::multiply_until_row(o, left, right);
+    P::each([&](int u, int w, int i, int b) {
         if (size_t(i) >= rows || b0 + b >= p.B) return;
         T sum = o[u][w];
         if (turned) sum += further(p.x1, first + i) * z[b0 + b];
@@ -116,39 +117,39 @@ template <class T> size_t k2_work(const tarn_span *s)
     return (states_size(chunks_of<T>(s, 1)) + s->heads * s->N * (s->M + 2)) * sizeof(T);
 }
 
-template <class T, bool behind, bool turned>
+template <class T, class P, bool behind, bool turned>
 tarn_status differentiate(tarn_context *ctx, const chunks &d, const T *states,
                           const masked_product<T> &p)
 {
-    return launch(ctx, "chunk_gradient", chunk_gradient<T, behind, turned>,
+    return launch(ctx, "chunk_gradient", chunk_gradient<T, P, behind, turned>,
                   dim3(unsigned(d.heads * d.count), blocks_for(p.B, tile<T>::side)),
                   tile<T>::threads, 0, d, p, states);
 }
 
 /* Forwards: Gn, gd and the gradient of the queries. */
-template <class T>
+template <class T, class P>
 tarn_status forwards(tarn_span *s, const chunks &d, const workspace<T> &w)
 {
     const arrays<T> a = arrays_in<T>(s);
     const levels<T> nowhere = {nullptr, nullptr, nullptr, nullptr};
     const size_t rows = d.heads * d.N;
-    tarn_status status = sum_chunks<T>(s->ctx, d, a.k, a.v, nullptr, w.states);
+    tarn_status status = sum_chunks<T, P>(s->ctx, d, a.k, a.v, nullptr, w.states);
     if (!status)
         status = scan(s->ctx, d, false, read_only(levels_in<T>(s)), nowhere, w.states);
-    if (!status) status = output_chunks<T>(s, d, w.states, w.Gn, w.dens);
+    if (!status) status = output_chunks<T, P>(s, d, w.states, w.Gn, w.dens);
     if (!status)
         status = find_row_terms<T>(s->ctx, rows, d.M, a.dout, w.dens, w.Gn, w.gd);
     const masked_product<T> dq = {w.Gn, a.v,     a.k,    d.M, d.C,
                                   w.gd, nullptr, w.dens, a.dq};
-    return status ? status : differentiate<T, false, true>(s->ctx, d, w.states, dq);
+    return status ? status : differentiate<T, P, false, true>(s->ctx, d, w.states, dq);
 }
 
 /* Backwards: the gradients of keys, values and the initial state. */
-template <class T>
+template <class T, class P>
 tarn_status backwards(tarn_span *s, const chunks &d, const workspace<T> &w)
 {
     const arrays<T> a = arrays_in<T>(s);
-    tarn_status status = sum_chunks<T>(s->ctx, d, a.q, w.Gn, w.gd, w.states);
+    tarn_status status = sum_chunks<T, P>(s->ctx, d, a.q, w.Gn, w.gd, w.states);
     if (!status)
         status =
             scan(s->ctx, d, true, state_gradient<T>(s), start_gradient<T>(s), w.states);
@@ -157,30 +158,32 @@ tarn_status backwards(tarn_span *s, const chunks &d, const workspace<T> &w)
                                   nullptr, w.gd, nullptr, a.dk};
     const masked_product<T> dv = {a.k,     a.q,     w.Gn,    d.C, d.M,
                                   nullptr, nullptr, nullptr, a.dv};
-    status = differentiate<T, true, true>(s->ctx, d, w.states, dk);
-    return status ? status : differentiate<T, true, false>(s->ctx, d, w.states, dv);
+    status = differentiate<T, P, true, true>(s->ctx, d, w.states, dk);
+    return status ? status : differentiate<T, P, true, false>(s->ctx, d, w.states, dv);
 }
 
-template <class T> tarn_status k2(tarn_span *s)
+template <class T, class P> tarn_status k2(tarn_span *s)
 {
     const chunks d = chunks_of<T>(s, 1);
     const workspace<T> w = workspace_in<T>(s, d);
     if (d.heads == 0) return TARN_OK;
-    const tarn_status status = d.count ? forwards(s, d, w) : TARN_OK;
-    return status ? status : backwards(s, d, w);
+    const tarn_status status = d.count ? forwards<T, P>(s, d, w) : TARN_OK;
+    return status ? status : backwards<T, P>(s, d, w);
 }
 
 /* ---- The ladder --------------------------------------------------------------------------- */
 
 const tarn_rung rungs_f32[] = {{"k1", sweeps<float>, sweeps_work<float>},
-                               {"k2", k2<float>, k2_work<float>}};
-const tarn_rung rungs_f64[] = {{"k1", sweeps<double>, sweeps_work<double>},
-                               {"k2", k2<double>, k2_work<double>}};
+                               {"k2", k2<float, plain_cores<float>>, k2_work<float>},
+                               {"tf32", k2<float, tensor_cores>, k2_work<float>}};
+const tarn_rung rungs_f64[] = {
+    {"k1", sweeps<double>, sweeps_work<double>},
+    {"k2", k2<double, plain_cores<double>>, k2_work<double>}};
 
 } // namespace
 
 extern "C" {
 extern const tarn_ladder TARN_TABLE(prefix_grad, f32), TARN_TABLE(prefix_grad, f64);
-const tarn_ladder TARN_TABLE(prefix_grad, f32) = {rungs_f32, 2, 1};
+const tarn_ladder TARN_TABLE(prefix_grad, f32) = {rungs_f32, 3, 1};
 const tarn_ladder TARN_TABLE(prefix_grad, f64) = {rungs_f64, 2, 1};
 }

@@ -32,6 +32,13 @@ template <class T> struct plain_cores {
         ::multiply_until_row<T>(acc, left, right);
     }
 
+    template <class Left, class Right>
+    __device__ static void multiply_from_row(entries<T> &acc, int n, Left left,
+                                             Right right)
+    {
+        ::multiply_from_row<T>(acc, n, left, right);
+    }
+
     template <class Left, class Right, class F>
     __device__ static void combine(entries<T> &acc, int n, Left left, Right right, F f)
     {
@@ -96,16 +103,35 @@ struct tensor_cores {
 #endif
     }
 
-    /* Under a causal mask: tensor cores up to this warp's 16 rows, and there one by one. */
+    /* Under a causal mask: one by one for x among this warp's 16 rows, which the mask cuts
+     * through, and by tensor cores before or behind them. */
+    __device__ static int first_row()
+    {
+        return static_cast<int>(threadIdx.x) / 32 % 4 * 16;
+    }
+
     template <class Left, class Right>
     __device__ static void multiply_until_row(entries<float> &acc, Left left,
                                               Right right)
     {
-        const int first = static_cast<int>(threadIdx.x) / 32 % 4 * 16;
+        const int first = first_row();
         multiply(acc, first, left, right);
         each([&](int u, int e, int i, int j) {
             for (int x = first; x <= i; x++) acc[u][e] += left(x, i) * right(x, j);
         });
+    }
+
+    template <class Left, class Right>
+    __device__ static void multiply_from_row(entries<float> &acc, int n, Left left,
+                                             Right right)
+    {
+        const int end = first_row() + 16, last = end < n ? end : n;
+        each([&](int u, int e, int i, int j) {
+            for (int x = i; x < last; x++) acc[u][e] += left(x, i) * right(x, j);
+        });
+        multiply(
+            acc, n - end, [&](int x, int i) { return left(end + x, i); },
+            [&](int x, int j) { return right(end + x, j); });
     }
 };
 

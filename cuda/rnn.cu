@@ -268,15 +268,21 @@ template <class T> __global__ void put_z(size_t n, const T *from, T *z, T *z_par
     if (e < n) z[e] = from[e], z_part[e] = from[n + e];
 }
 
+/* A step, or a state that is too high: k2 has it. */
+template <class T> bool k2_is_better(const tarn_span *s)
+{
+    return s->N < persistent<T>::tokens || s->C > persistent<T>::most_C;
+}
+
 template <class T> size_t k3_work(const tarn_span *s)
 {
-    return 2 * s->heads * s->C * sizeof(T);
+    return k2_is_better<T>(s) ? 0 : 2 * s->heads * s->C * sizeof(T);
 }
 
 template <class T> tarn_status k3(tarn_span *s)
 {
     constexpr unsigned threads = 256;
-    if (s->N < persistent<T>::tokens || s->C > persistent<T>::most_C) return k2<T>(s);
+    if (k2_is_better<T>(s)) return k2<T>(s);
     if (s->heads == 0) return TARN_OK;
     const size_t tiles = blocks_for(s->M, lanes), n = s->heads * s->C;
     const int warps = warps_for<T>(s->C);

@@ -48,8 +48,8 @@ static const struct form {
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* More than one square each way, of 32 doubles or 64 floats, and a small one. */
-static const struct sizes sizes_of[2][2] = {{{1, 70, 70, 66, 68}, {2, 3, 3, 5, 4}},
+/* More than one square each way, of 32 doubles or 64 floats, and small features. */
+static const struct sizes sizes_of[2][2] = {{{1, 70, 70, 66, 68}, {2, 70, 70, 5, 4}},
                                             {{1, 38, 38, 34, 36}, {1, 9, 9, 70, 3}}};
 
 /* One rung, of one type, on one problem. */
