@@ -20,7 +20,7 @@
 
 #include <cuda_runtime.h>
 
-/* device.cu: the launch itself, and its error as a status. */
+/* device.c: the launch itself, and its error as a status. */
 extern "C" tarn_status tarn_cuda_launch(tarn_context *ctx, const char *name,
                                         const void *kernel, dim3 grid, dim3 block,
                                         size_t shared, void **arguments);

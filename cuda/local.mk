@@ -3,6 +3,7 @@
 ##
 ##   x.emu.lo      by $(CXX), for the emulated device
 ##   x.checked.lo  the same, instrumented: each access is seen by emu/hooks.c
+##   x.cuda.lo     by $(NVCC), for GPUs
 kernel_sources = cuda/table.cu cuda/elementwise.cu cuda/features.cu
 kernel_sources += cuda/sim.cu cuda/sim_grad.cu
 kernel_sources += cuda/assoc.cu cuda/assoc_grad.cu
@@ -12,7 +13,7 @@ kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/w
 	cuda/pairs.cuh cuda/average.cuh cuda/assoc.cuh cuda/row_terms.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
 kernel_libraries =
-SUFFIXES = .cu .emu.lo .checked.lo
+SUFFIXES = .cu .emu.lo .checked.lo .cuda.lo
 
 if WITH_EMU
 kernel_libraries += libemu.la
@@ -20,6 +21,15 @@ noinst_LTLIBRARIES += libemu.la
 libemu_la_SOURCES = $(emu_sources)
 libemu_la_LIBADD = $(kernel_sources:.cu=.emu.lo) $(kernel_sources:.cu=.checked.lo)
 CLEANFILES += $(libemu_la_LIBADD) cuda/*.d
+endif
+
+if WITH_CUDA
+kernel_libraries += libgpu.la
+noinst_LTLIBRARIES += libgpu.la
+libgpu_la_SOURCES = cuda/device.c
+libgpu_la_CFLAGS = $(AM_CFLAGS) $(CUDA_CFLAGS)
+libgpu_la_LIBADD = $(kernel_sources:.cu=.cuda.lo)
+CLEANFILES += $(libgpu_la_LIBADD)
 endif
 
 ## One short line for each, as Automake has them.
@@ -42,5 +52,12 @@ kernel_compile = $(CXX) $(DEFS) -I. $(AM_CPPFLAGS) $(CPPFLAGS) -x c++
 	$(LIBTOOLFLAGS) --mode=compile $(kernel_compile) -DTARN_TARGET=checked $(CXXFLAGS) \
 	$(KERNEL_CXXFLAGS) -O1 -g -fsanitize=thread -MD -MP -MT $@ -MF $@.d -c -o $@ $<
 
+## One object for both kinds of library; see NVCC_LIBTOOLFLAGS in m4/tarn.m4.
+.cu.cuda.lo:
+	$(AM_V_KERNEL)$(MKDIR_P) $(@D) && $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) \
+	$(LIBTOOLFLAGS) --mode=compile $(NVCC) $(NVCC_LIBTOOLFLAGS) $(DEFS) -I. $(AM_CPPFLAGS) \
+	-DTARN_TARGET=cuda $(NVCCFLAGS) $(KERNEL_NVCCFLAGS) -MD -MP -MT $@ -MF $@.d -c -o $@ $<
+
 -include $(kernel_sources:.cu=.emu.lo.d)
 -include $(kernel_sources:.cu=.checked.lo.d)
+-include $(kernel_sources:.cu=.cuda.lo.d)

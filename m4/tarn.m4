@@ -192,6 +192,149 @@ AS_IF([test "$with_emu" = no],
   [TARN_NOTE([$have_emu], [emu], [kernels without a GPU], [g++],
     [there is no emulated device: kernels run on a GPU only])])])
 
+dnl TARN_CUDA: nvcc compiles the kernels of cuda/ for GPUs as well. A slim toolkit is enough: nvcc,
+dnl ptxas and libcudart_static.a. Whether there is a GPU is asked when the program runs. By
+dnl default whatever is missing costs the device cuda alone; with yes or a folder it is an error.
+AC_DEFUN([TARN_CUDA],
+[AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda=DIR|yes|no|check],
+    [kernels for GPUs, by the CUDA toolkit in DIR; yes: it has to be there; check, the default:
+     if it is there])], [], [with_cuda=check])
+AC_ARG_WITH([cuda-arch], [AS_HELP_STRING([--with-cuda-arch=LIST],
+    [GPUs to compile for, such as 75,90, or native, or all, which takes minutes. Default: the
+     GPUs of this machine; without any, 80 and PTX that the driver compiles for newer ones])],
+  [], [with_cuda_arch=default])
+AC_ARG_VAR([NVCC], [compiles kernels for GPUs])
+AC_ARG_VAR([NVCCFLAGS], [flags for NVCC])
+AC_ARG_VAR([CUDA_HOME], [where the CUDA toolkit is])
+test -n "${NVCCFLAGS+set}" || NVCCFLAGS="-O2 -lineinfo"
+have_cuda=no
+cuda_problem=
+AS_IF([test "$with_cuda" != no],
+  [TARN_CUDA_FIND
+  AS_IF([test -z "$cuda_problem"], [TARN_CUDA_ARCH])
+  AS_IF([test -z "$cuda_problem"], [TARN_CUDA_TRY])
+  AS_IF([test -z "$cuda_problem"], [have_cuda=yes],
+    [test "$with_cuda" != check],
+    [AC_MSG_ERROR([--with-cuda=$with_cuda: $cuda_problem])])])
+AS_IF([test $have_cuda = yes],
+  [AC_DEFINE([HAVE_CUDA], [1], [The kernels are compiled for GPUs.])
+  AC_DEFINE_UNQUOTED([TARN_GPUS], [`AS_ECHO(["$cuda_arch"]) | tr ' ' ','`],
+    [The kinds of GPU they are compiled for.])
+  AC_DEFINE_UNQUOTED([TARN_GPU_PTX], [${cuda_ptx:-0}],
+    [The driver can compile them for this kind and newer ones; 0: it can't.])
+  KERNEL_NVCCFLAGS="-std=c++17 -ccbin $CXX $cuda_gencode"
+  KERNEL_NVCCFLAGS="$KERNEL_NVCCFLAGS --compiler-options -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics"
+  AS_IF([test "$enable_werror" != no],
+    [KERNEL_NVCCFLAGS="$KERNEL_NVCCFLAGS -Werror all-warnings --compiler-options -Wall,-Wextra"])
+  dnl One compilation, fit for both libraries: libtool knows nothing of nvcc's flags, and keeps
+  dnl -Xcompiler for itself.
+  AS_IF([test "$enable_shared" = yes], [NVCC_LIBTOOLFLAGS="-shared -prefer-non-pic"],
+    [NVCC_LIBTOOLFLAGS=-static])],
+  [CUDA_LIBS= CUDA_LDFLAGS=])
+AC_SUBST([KERNEL_NVCCFLAGS])
+AC_SUBST([NVCC_LIBTOOLFLAGS])
+AC_SUBST([CUDA_CFLAGS])
+AC_SUBST([CUDA_LIBS])
+AC_SUBST([CUDA_LDFLAGS])
+AM_CONDITIONAL([WITH_CUDA], [test $have_cuda = yes])
+AS_IF([test "$with_cuda" = no],
+  [tarn_missing="$tarn_missing
+    cuda: left out by --without-cuda, so no kernel runs on a GPU"],
+  [test $have_cuda = yes || test "x$NVCC" = x],
+  [TARN_NOTE([$have_cuda], [cuda], [kernels for GPUs of $cuda_arch_words],
+    [nvidia-cuda-toolkit], [no kernel runs on a GPU])],
+  [tarn_missing="$tarn_missing
+    cuda: $cuda_problem, so no kernel runs on a GPU"])])
+
+dnl TARN_CUDA_FIND: NVCC, and in its toolkit the header and the library of the run time.
+AC_DEFUN([TARN_CUDA_FIND],
+[AS_CASE([$with_cuda],
+  [yes|check],
+    [AS_IF([test -n "$CUDA_HOME"], [cuda_homes=$CUDA_HOME/bin],
+      [cuda_homes=/usr/local/cuda/bin:/opt/cuda/bin])
+    AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:$cuda_homes])
+    AS_IF([test -z "$NVCC"], [cuda_problem="nvcc not found on PATH nor in $cuda_homes"])],
+  [NVCC=$with_cuda/bin/nvcc
+  AS_IF([test -x "$NVCC"], [], [cuda_problem="there is no bin/nvcc in that folder"])])
+AS_IF([test -z "$cuda_problem"],
+  [echo 'int main() {}' >conftest.cu
+  cuda_top=`$NVCC --dryrun -c conftest.cu 2>&1 | $SED -n 's/^#\\$ TOP=//p'`
+  cuda_top=`cd "$cuda_top" 2>/dev/null && pwd`
+  rm -f conftest.cu
+  cuda_include= cuda_lib=
+  for folder in "$cuda_top"/include "$cuda_top"/targets/*/include /usr/include; do
+    AS_IF([test -z "$cuda_include" && test -f "$folder/cuda_runtime_api.h"], [cuda_include=$folder])
+  done
+  for folder in "$cuda_top"/lib64 "$cuda_top"/lib "$cuda_top"/targets/*/lib \
+    /usr/lib/$host_cpu-linux-gnu; do
+    AS_IF([test -z "$cuda_lib" && test -f "$folder/libcudart_static.a"], [cuda_lib=$folder])
+  done
+  AS_IF([test -z "$cuda_include"],
+    [cuda_problem="$NVCC is there, cuda_runtime_api.h is not"],
+    [test -z "$cuda_lib"],
+    [cuda_problem="$NVCC is there, libcudart_static.a is not"])
+  CUDA_CFLAGS="-isystem $cuda_include"
+  CUDA_LIBS="-L$cuda_lib -lcudart_static -lpthread -ldl -lrt"
+  dnl libtarn.so exports no name of theirs.
+  CUDA_LDFLAGS="-Wl,--exclude-libs,libcudart_static.a"])])
+
+dnl TARN_CUDA_ARCH: --with-cuda-arch as flags; every one must be known to this toolkit.
+AC_DEFUN([TARN_CUDA_ARCH],
+[AC_MSG_CHECKING([which GPUs to compile for])
+cuda_known=`$NVCC --list-gpu-arch 2>/dev/null | $SED -n 's/^compute_//p' | sort -n | tr '\n' ' '`
+cuda_here=`nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+  tr -dc '0-9\n' | sort -nu | tr '\n' ' '`
+cuda_ptx=
+AS_CASE([$with_cuda_arch],
+  [native], [cuda_arch=$cuda_here],
+  [default], [cuda_arch=$cuda_here
+    AS_IF([test -z "$cuda_here"], [cuda_arch=80 cuda_ptx=80])],
+  [all],
+    [cuda_arch=
+    for arch in 75 80 86 89 90 100 120; do
+      AS_CASE([" $cuda_known"], [*" $arch "*], [cuda_arch="$cuda_arch$arch " cuda_ptx=$arch])
+    done],
+  [cuda_arch=`AS_ECHO(["$with_cuda_arch"]) | tr ',' ' '`])
+set dummy $cuda_arch
+shift
+cuda_arch="$[]*"
+cuda_gencode=
+for arch in $cuda_arch; do
+  AS_CASE([" $cuda_known"], [*" $arch "*], [],
+    [AC_MSG_RESULT([none])
+    AC_MSG_ERROR([--with-cuda-arch: this toolkit does not know $arch, only $cuda_known])])
+  cuda_gencode="$cuda_gencode -gencode arch=compute_$arch,code=sm_$arch"
+done
+AS_IF([test -z "$cuda_gencode" && test "$with_cuda_arch" = native],
+  [AC_MSG_RESULT([none])
+  AC_MSG_ERROR([--with-cuda-arch=native: there is no GPU here])],
+  [test -z "$cuda_gencode"],
+  [AC_MSG_RESULT([none])
+  AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: no GPU is named, this toolkit knows $cuda_known])])
+cuda_arch_words=$cuda_arch
+AS_IF([test -n "$cuda_ptx"],
+  [cuda_gencode="$cuda_gencode -gencode arch=compute_$cuda_ptx,code=compute_$cuda_ptx"
+  cuda_arch_words="$cuda_arch_words and newer"])
+AC_MSG_RESULT([$cuda_arch_words])])
+
+dnl TARN_CUDA_TRY: a kernel is compiled with $CXX for the host's part, which nvcc refuses if it
+dnl is too new, and linked by $CC.
+AC_DEFUN([TARN_CUDA_TRY],
+[AC_CACHE_CHECK([whether $NVCC compiles kernels], [tarn_cv_cuda],
+  [cat >conftest.cu <<CONFTEST_END
+__global__ void one(int *x) { *x = 1; }
+int main() { one<<<1, 1>>>(0); return cudaGetLastError(); }
+CONFTEST_END
+  tarn_cv_cuda=no
+  AS_IF([{ $NVCC $NVCCFLAGS -ccbin $CXX $cuda_gencode -std=c++17 \
+      --compiler-options -fPIC,-fno-exceptions,-fno-threadsafe-statics \
+      -c conftest.cu -o conftest.$ac_objext &&
+      $CC $CFLAGS $LDFLAGS conftest.$ac_objext -o conftest$ac_exeext $CUDA_LIBS; } \
+      >&AS_MESSAGE_LOG_FD 2>&1], [tarn_cv_cuda=yes])
+  rm -f conftest*])
+AS_IF([test $tarn_cv_cuda = no],
+  [cuda_problem="$NVCC does not work with $CXX and $CC (config.log has its words)"])])
+
 dnl TARN_SUMMARY: what was found, what is missing, what to do next.
 AC_DEFUN([TARN_SUMMARY],
 [AS_IF([test "$have_lua" = yes], [tarn_next="make && ./tarn"], [tarn_next="make"])

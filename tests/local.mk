@@ -79,6 +79,11 @@ CLEANFILES += $(bugs_objects) tests/accesses.checked.lo tests/*.lo.d
 endif
 EXTRA_DIST += tests/bugs.h tests/bugs.cu tests/accesses.h tests/accesses.cu
 
+## A GPU as a device, with CUDA's run time played by the test.
+criterion_tests += tests/test_cuda_device
+tests_test_cuda_device_CPPFLAGS = -I$(top_srcdir)/tests/fake_cuda $(AM_CPPFLAGS)
+EXTRA_DIST += tests/fake_cuda/cuda_runtime_api.h
+
 ## The kernels of cuda/ on the emulated device.
 if WITH_EMU
 criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix tests/test_kernels_rnn

@@ -8,12 +8,22 @@ if test -f "$srcdir/config.status"; then
     exit
 fi
 # A cache of the slow answers about the compiler, none of those about libraries and tools.
-cache() { grep -Ev '^(ac_cv_env|pkg_cv|ac_cv_prog_ac_ct|ac_cv_prog_HELP2MAN|ac_cv_prog_GNUPLOT|ac_cv_path)' cache; }
+another_nvcc=false
+cache() {
+    grep -Ev '^(ac_cv_env|pkg_cv|ac_cv_prog_ac_ct|ac_cv_prog_HELP2MAN|ac_cv_prog_GNUPLOT|ac_cv_path)' cache |
+        if $another_nvcc; then grep -v tarn_cv_cuda; else cat; fi
+}
 
 # Mirrors of the tools and of pkg-config's modules, as links that can be removed.
 cd "$SCRATCH" || exit
 mkdir bin modules work
-(IFS=:; for folder in $PATH; do ln -s "$folder"/* bin/ 2>/dev/null; done)
+# ccache under a compiler's name looks for the real one further on in PATH: so does this.
+real_compilers() {
+    for tool in gcc g++ cc c++ clang clang++; do
+        case $(readlink -f "bin/$tool") in */ccache) rm "bin/$tool" ;; esac
+    done
+}
+(IFS=:; for folder in $PATH; do ln -s "$folder"/* bin/ 2>/dev/null; real_compilers; done)
 for folder in $(pkg-config --variable pc_path pkg-config | tr : ' '); do
     ln -s "$folder"/*.pc modules/ 2>/dev/null
 done
@@ -67,6 +77,79 @@ without pkg-config '^    pkg-config: not found, so no library' bin/pkg-config bi
     bin/*-pkg-config bin/*-pkgconf
 check "--without-readline is named in the summary" \
     summary 'readline: left out by --without-readline' --without-readline
+
+# ---- CUDA, with a toolkit of our own making: on machines with a real one it is the same ------
+
+# A program nvcc that has heard of some GPUs and compiles C. Its folder is $1.
+make_toolkit() {
+    mkdir -p "$1/bin" "$1/include" "$1/lib64"
+    cat >"$1/bin/nvcc" <<'END'
+#!/bin/sh
+for word; do
+    case $word in
+    --list-gpu-arch) printf 'compute_%s\n' 75 80 90 120 && exit ;;
+    --dryrun) echo "#\$ TOP=${0%/*}/.." && exit ;;
+    esac
+    test "$last" = -o && object=$word
+    last=$word
+done
+echo 'int cudaGetLastError(void); int main(void) { return cudaGetLastError(); }' >nvcc_out.c
+$HOST_CC -c nvcc_out.c -o "$object" && rm nvcc_out.c
+END
+    chmod +x "$1/bin/nvcc"
+    touch "$1/include/cuda_runtime_api.h"
+    echo 'int cudaGetLastError(void) { return 0; }' >cudart.c
+    $CC -c cudart.c -o cudart.o && ar cr "$1/lib64/libcudart_static.a" cudart.o
+}
+
+# complains PATTERN ARGUMENT...: configure stops with such an error.
+complains() {
+    pattern=$1
+    shift
+    ! configured "$@" && grep -Eq "error: .*$pattern" work/err
+}
+# builds_for WORDS ARGUMENT...: these GPUs, and no others.
+builds_for() {
+    words=$1
+    shift
+    summary "^    cuda: kernels for GPUs of $words\$" "$@" &&
+        grep -q 'HAVE_CUDA 1' work/config.h
+}
+toolkit=$SCRATCH/toolkit
+HOST_CC=$CC CUDA_HOME=$SCRATCH/nowhere another_nvcc=true
+export HOST_CC CUDA_HOME
+make_toolkit "$toolkit"
+rm -f bin/nvcc bin/nvidia-smi
+
+check "without nvcc configure says so in one line" \
+    summary '^    cuda: not found, so no kernel runs on a GPU.*nvidia-cuda-toolkit'
+check "--without-cuda is named in the summary" \
+    summary '^    cuda: left out by --without-cuda' --without-cuda
+check "--with-cuda=yes without nvcc is an error that tells where it was looked for" \
+    complains 'with-cuda=yes: nvcc not found on PATH nor in .*nowhere' --with-cuda=yes
+check "--with-cuda=DIR without a toolkit in it is an error" \
+    complains 'with-cuda=/nowhere: there is no bin/nvcc' --with-cuda=/nowhere
+check "--with-cuda=DIR takes that toolkit" builds_for '80 and newer' --with-cuda="$toolkit"
+check "CUDA_HOME tells where the toolkit is" builds_for '80 and newer' CUDA_HOME="$toolkit"
+check "--with-cuda-arch takes a list" \
+    builds_for '75 90' --with-cuda="$toolkit" --with-cuda-arch=75,90
+check "--with-cuda-arch=all are those that the toolkit knows" \
+    builds_for '75 80 90 120 and newer' --with-cuda="$toolkit" --with-cuda-arch=all
+check "a GPU that the toolkit does not know is an error that tells those it knows" \
+    complains 'does not know 70, only 75 80 90 120' --with-cuda="$toolkit" --with-cuda-arch=70
+check "--with-cuda-arch=native needs a GPU" \
+    complains 'with-cuda-arch=native: there is no GPU here' --with-cuda="$toolkit" \
+    --with-cuda-arch=native
+printf '#!/bin/sh\necho 9.0\necho 7.5\necho 9.0\n' >bin/nvidia-smi && chmod +x bin/nvidia-smi
+check "the GPUs of this machine are the default" builds_for '75 90' --with-cuda="$toolkit"
+rm "$toolkit/lib64/libcudart_static.a"
+check "a toolkit without its library is left out with the reason" summary \
+    '^    cuda: .*libcudart_static.a is not, so no kernel runs on a GPU' CUDA_HOME="$toolkit"
+check "where it was asked for that is an error" \
+    complains 'libcudart_static.a is not' --with-cuda="$toolkit"
+ar cr "$toolkit/lib64/libcudart_static.a"
+check "a toolkit that does not work with the compiler is left out with the reason" summary \
+    '^    cuda: .* does not work with .*, so no kernel runs' CUDA_HOME="$toolkit"
 
 # refused FLAG: configure stops and names what it does not like.
 refused() { ! configured CFLAGS="-O2 $1" && grep -q "error: .*-ffast-math" work/err; }
