@@ -10,7 +10,7 @@ local entry = require "tarn.entry"
 
 local report = {}
 
-local WIDE = 76 -- columns that the table of feature maps takes
+local WIDE = 76 -- columns that the tables of feature maps and backends take
 
 -- Numbers -------------------------------------------------------------------------------
 
@@ -212,15 +212,24 @@ function tarn.phis()
   return setmetatable(maps, maps_class)
 end
 
+local function backend_text(b)
+  local state = b.usable and "usable" or "not usable: " .. b.why
+  local isa = b.isa == "" and "" or b.isa .. ", "
+  return ("%s: %s, %s%s"):format(b.name, b.device, isa, state)
+end
+
 local backends_class = {
   __tostring = function(list)
     local lines = {}
+    if host.columns() < WIDE then
+      for _, b in ipairs(list) do entry.wrap(lines, backend_text(b), "", "  ") end
+      return table.concat(lines, "\n")
+    end
     for i, b in ipairs(list) do
       lines[i] = {b.name, b.device, b.isa, b.compiled and "yes" or "no",
         b.usable and "yes" or "no", b.why}
     end
-    return (report.layout({"name", "device", "isa", "compiled", "usable", "why not"}, lines,
-      {"compiled"}))
+    return (report.layout({"name", "device", "isa", "compiled", "usable", "why not"}, lines))
   end,
 }
 
