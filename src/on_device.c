@@ -71,14 +71,6 @@ static const struct tarn_rung *find_rung(const struct tarn_ladder *ladder,
     return NULL;
 }
 
-const char *tarn_device_rung(const struct tarn_device *device, tarn_dtype dtype,
-                             const struct tarn_form *form, const tarn_options *options)
-{
-    const struct tarn_rung *rung =
-        find_rung(ladder_of(device, dtype, form), wanted_rung(form, options));
-    return rung ? rung->name : "";
-}
-
 static tarn_status no_rung(const struct tarn_call *call,
                            const struct tarn_ladder *ladder, const char *name)
 {
@@ -195,6 +187,7 @@ tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form
     struct borrowed borrowed = {0};
     tarn_status status = lend(call, rung, &span, &borrowed);
     if (!status) status = rung->run(&span);
+    call->ctx->ran = rung->name;
     give_back(call, &borrowed);
     call->sums.count = span.count;
     call->sums.sound = false;

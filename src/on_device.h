@@ -17,8 +17,4 @@ const struct tarn_operations *tarn_device_operations(tarn_dtype dtype);
  * TARN_ENOMEM, TARN_EINTR. */
 tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form);
 
-/* The name of the rung that a call of a form takes, for reports; "" if it has none. */
-const char *tarn_device_rung(const struct tarn_device *device, tarn_dtype dtype,
-                             const struct tarn_form *form, const tarn_options *options);
-
 #endif

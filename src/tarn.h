@@ -701,11 +701,13 @@ TARN_API bool tarn_backend_at(size_t position, tarn_backend_info *info);
 
 /* Which rows a comparison has. Start from tarn_equiv_defaults(). */
 typedef struct tarn_equiv_options {
-    tarn_options attention; /* causal: also which forms take part */
-    bool float32, float64;  /* dtypes to run in */
-    const char *impl;       /* NULL: every implementation that is there */
-    bool grad;              /* compare gradients as well */
-    double tol;             /* NaN: derived, see tarn_row.tol */
+    tarn_options attention;     /* causal: also which forms take part */
+    bool float32, float64;      /* dtypes to run in */
+    const char *impl;           /* NULL: every implementation that is there */
+    const char *const *devices; /* names of devices; NULL: the one that q lies on */
+    size_t device_count;
+    bool grad;  /* compare gradients as well */
+    double tol; /* NaN: derived, see tarn_row.tol */
 } tarn_equiv_options;
 
 /* One form in one implementation, device and type, against the oracle. */

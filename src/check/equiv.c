@@ -23,13 +23,15 @@
 #include "check/oracle.h"
 #include "check/report.h"
 #include "backend.h"
+#include "devices.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* The inputs in one type and what the oracle makes of them. */
+/* The inputs in one type, on one device, and what the oracle makes of them. */
 struct side {
     tarn_dtype dtype;
+    const struct tarn_device *device; /* NULL: the host */
     tarn_tensor *q, *k, *v, *dout, *S0, *z0, *dS, *dz;
     tarn_rnn *state;
     struct tarn_oracle oracle;
@@ -79,12 +81,16 @@ static tarn_status add_row(struct comparison *c, const struct side *s, tarn_row 
                            const tarn_tensor *got,
                            const struct tarn_oracle_sum *expected)
 {
-    tarn_tensor *wide;
-    tarn_status status = tarn_as(c->ctx, got, TARN_FLOAT64, &wide);
+    tarn_tensor *rows, *wide;
+    tarn_status status = tarn_host_rows(c->ctx, got, &rows);
+    if (status) return status;
+    status = tarn_as(c->ctx, rows, TARN_FLOAT64, &wide);
+    tarn_tensor_free(rows);
     if (status) return status;
     const double *x = wide->data, *value = expected->value->data,
                  *magnitude = expected->magnitude->data;
-    row.device = "cpu";
+    row.device = tarn_device_name(s->device);
+    if (s->device) row.impl = c->ctx->ran;
     row.dtype = s->dtype;
     row.tol = tolerance(c, s, strcmp(row.what, "out") != 0);
     for (size_t n = 0; n < tarn_tensor_numel(expected->value); n++)
@@ -104,6 +110,12 @@ static size_t end_workspace(const tarn_context *ctx)
     return ctx->most - tarn_bytes(ctx);
 }
 
+/* A device may still be at work when a function has returned. */
+static tarn_status finish(struct comparison *c, const struct side *s)
+{
+    return s->device ? s->device->finish(c->ctx) : TARN_OK;
+}
+
 static tarn_status compare_output(struct comparison *c, const struct side *s,
                                   const struct tarn_form_entry *form,
                                   const struct tarn_form_input *in)
@@ -114,9 +126,10 @@ static tarn_status compare_output(struct comparison *c, const struct side *s,
     begin_workspace(c->ctx);
     tarn_status status = form->run(in, form->method, &out, &row.state_bytes);
     if (status) return status;
+    status = finish(c, s);
     row.seconds = tarn_report_clock() - start;
     row.workspace_bytes = end_workspace(c->ctx);
-    status = add_row(c, s, row, out, &s->oracle.out);
+    if (!status) status = add_row(c, s, row, out, &s->oracle.out);
     tarn_tensor_free(out);
     return status;
 }
@@ -132,6 +145,7 @@ static tarn_status compare_gradients(struct comparison *c, const struct side *s,
     tarn_status status =
         form->grad(c->ctx, s->q, s->k, s->v, s->dout, &in->options, &grads);
     if (status) return status;
+    status = finish(c, s);
     row.seconds = tarn_report_clock() - start;
     row.workspace_bytes = end_workspace(c->ctx);
 
@@ -179,6 +193,7 @@ static tarn_status compare_forms(struct comparison *c, const struct side *s,
     return status;
 }
 
+/* On the host: each implementation there is, or the one that was asked for. */
 static tarn_status compare_impls(struct comparison *c, const struct side *s)
 {
     tarn_status status = TARN_OK;
@@ -192,13 +207,27 @@ static tarn_status compare_impls(struct comparison *c, const struct side *s)
     return status;
 }
 
+/* A name of kernels, such as "k1", is one of devices, any other one of the host. */
+static bool is_kernel(const char *impl)
+{
+    return impl[0] == 'k' && impl[1] >= '1' && impl[1] <= '9';
+}
+
 /* ---- The inputs in one type ------------------------------------------------------------ */
 
-/* t in a type: a copy, or t itself with its strides. NULL stays NULL. */
+/* t in a type, on the host: a copy, or t itself with its strides. NULL stays NULL. */
 static tarn_status convert(tarn_context *ctx, const tarn_tensor *t, tarn_dtype dtype,
                            tarn_tensor **out)
 {
     if (!t) return TARN_OK;
+    if (tarn_device_of(t)) {
+        tarn_tensor *rows;
+        tarn_status status = tarn_host_rows(ctx, t, &rows);
+        if (status) return status;
+        status = tarn_as(ctx, rows, dtype, out);
+        tarn_tensor_free(rows);
+        return status;
+    }
     return t->dtype == dtype ? tarn_view_new(ctx, t, out)
                              : tarn_clone(ctx, t, dtype, out);
 }
@@ -209,6 +238,7 @@ static tarn_status convert_state(struct comparison *c, struct side *s)
     if (!given) return TARN_OK;
     tarn_cell cell = *tarn_rnn_cell(given);
     cell.dtype = s->dtype;
+    cell.device = NULL;
     tarn_status status = convert(c->ctx, c->S0, s->dtype, &s->S0);
     if (!status) status = convert(c->ctx, c->z0, s->dtype, &s->z0);
     if (!status) status = tarn_rnn_new(c->ctx, &cell, &s->state);
@@ -270,12 +300,64 @@ static bool all_float32(const struct comparison *c)
     return true;
 }
 
+/* ---- The inputs on one device ------------------------------------------------------------ */
+
+static tarn_status move_state(struct comparison *c, const struct side *from,
+                              struct side *to)
+{
+    if (!from->state) return TARN_OK;
+    tarn_cell cell = *tarn_rnn_cell(from->state);
+    cell.device = to->device->name;
+    tarn_status status = tarn_rnn_new(c->ctx, &cell, &to->state);
+    return status ? status : tarn_rnn_set_state(c->ctx, to->state, to->S0, to->z0);
+}
+
+static tarn_status move_side(struct comparison *c, const struct side *from,
+                             struct side *to)
+{
+    const struct {
+        const tarn_tensor *from;
+        tarn_tensor **to;
+    } moves[] = {{from->q, &to->q},       {from->k, &to->k},   {from->v, &to->v},
+                 {from->dout, &to->dout}, {from->S0, &to->S0}, {from->z0, &to->z0},
+                 {from->dS, &to->dS},     {from->dz, &to->dz}};
+    tarn_status status = TARN_OK;
+    for (size_t n = 0; !status && n < sizeof moves / sizeof *moves; n++)
+        if (moves[n].from)
+            status = tarn_move(c->ctx, moves[n].from, to->device, moves[n].to);
+    return status ? status : move_state(c, from, to);
+}
+
+static tarn_status compare_on(struct comparison *c, const struct side *s,
+                              const char *name)
+{
+    const char *impl = c->options->impl;
+    struct side there = {.dtype = s->dtype, .oracle = s->oracle};
+    tarn_status status = tarn_find_device(c->ctx, "equiv", name, &there.device);
+    if (status || (impl && is_kernel(impl) != (there.device != NULL))) return status;
+    if (!there.device) return compare_impls(c, s);
+    status = move_side(c, s, &there);
+    if (!status) status = compare_forms(c, &there, impl);
+    free_inputs(&there);
+    return status;
+}
+
+static tarn_status compare_devices(struct comparison *c, const struct side *s)
+{
+    const tarn_equiv_options *o = c->options;
+    if (o->device_count == 0) return compare_on(c, s, tarn_tensor_device(c->q));
+    tarn_status status = TARN_OK;
+    for (size_t n = 0; !status && n < o->device_count; n++)
+        status = compare_on(c, s, o->devices[n]);
+    return status;
+}
+
 static tarn_status compare_dtype(struct comparison *c, struct side *s, tarn_dtype dtype)
 {
     s->dtype = dtype;
     tarn_status status = convert_inputs(c, s);
     if (!status && !(s->oracle.out.value && all_float32(c))) status = run_oracle(c, s);
-    if (!status) status = compare_impls(c, s);
+    if (!status) status = compare_devices(c, s);
     free_inputs(s);
     return status;
 }
@@ -303,8 +385,9 @@ static tarn_status check_options(struct comparison *c)
         return tarn_fail(ctx, TARN_EINVAL,
                          "equiv: a function as similarity has no gradient");
     tarn_backend_info info;
+    if (!e->impl || is_kernel(e->impl)) return TARN_OK;
     for (size_t b = 0; tarn_backend_at(b, &info); b++)
-        if (!e->impl || strcmp(e->impl, info.name) == 0) return TARN_OK;
+        if (strcmp(e->impl, info.name) == 0) return TARN_OK;
     return tarn_fail(ctx, TARN_EDEVICE, "equiv: impl is \"%s\", which is not there",
                      e->impl);
 }

@@ -35,6 +35,12 @@ static bool fits_prefix(const struct tarn_form_input *in)
            !in->options.lengths_count;
 }
 
+/* A device has one way to be parallel in time, whatever it is called. */
+static bool fits_scan(const struct tarn_form_input *in)
+{
+    return fits_prefix(in) && !tarn_device_of(in->q);
+}
+
 /* There is no cell of no heads. */
 static bool fits_rnn(const struct tarn_form_input *in)
 {
@@ -48,8 +54,9 @@ static bool fits_steps(const struct tarn_form_input *in)
 
 static bool fits_kv(const struct tarn_form_input *in)
 {
-    return in->options.by == TARN_SOFTMAX && in->options.causal &&
-           !in->options.lengths_count && fits_sim(in) && heads_of(in->q) > 0;
+    return !tarn_device_of(in->q) && in->options.by == TARN_SOFTMAX &&
+           in->options.causal && !in->options.lengths_count && fits_sim(in) &&
+           heads_of(in->q) > 0;
 }
 
 /* ---- Running them ---------------------------------------------------------------------- */
@@ -69,8 +76,9 @@ static tarn_status features_of(const struct tarn_form_input *in, size_t *C)
 {
     const tarn_phi *phi = in->options.phi ? in->options.phi : tarn_phi_at(0);
     tarn_tensor *row, *features;
-    tarn_status status = tarn_tensor_new(in->ctx, in->k->dtype, 2,
-                                         (size_t[]){1, extent(in->k, 1)}, &row);
+    tarn_status status =
+        tarn_tensor_new_on(in->ctx, tarn_device_of(in->k), in->k->dtype, 2,
+                           (size_t[]){1, extent(in->k, 1)}, &row);
     if (status) return status;
     status = tarn_fill(in->ctx, row, 0);
     if (!status) status = tarn_phi_apply(in->ctx, phi, row, &features);
@@ -120,6 +128,7 @@ static tarn_cell cell_for(const struct tarn_form_input *in)
         .scale = in->options.scale,
         .dtype = q->dtype,
         .impl = in->options.impl,
+        .device = tarn_tensor_device(q),
     };
 }
 
@@ -168,10 +177,12 @@ static tarn_status new_outputs(const struct tarn_form_input *in, tarn_tensor **w
     size_t shape[TARN_MAX_RANK];
     const int rank = in->v->rank;
     for (int d = 0; d < rank; d++) shape[d] = in->v->shape[d];
-    tarn_status status = tarn_tensor_new(in->ctx, in->v->dtype, rank, shape, whole);
+    const struct tarn_device *device = tarn_device_of(in->v);
+    tarn_status status =
+        tarn_tensor_new_on(in->ctx, device, in->v->dtype, rank, shape, whole);
     if (status) return status;
     shape[rank - 2] = shape[rank - 1];
-    status = tarn_tensor_new(in->ctx, in->v->dtype, rank - 1, shape, token);
+    status = tarn_tensor_new_on(in->ctx, device, in->v->dtype, rank - 1, shape, token);
     if (status) tarn_tensor_free(*whole);
     return status;
 }
@@ -222,7 +233,7 @@ static const struct tarn_form_entry forms[] = {
     {"assoc", fits_assoc, run_assoc, tarn_assoc_grad, TARN_CHUNKED},
     {"prefix sequential", fits_prefix, run_prefix, NULL, TARN_SEQUENTIAL},
     {"prefix chunked", fits_prefix, run_prefix, NULL, TARN_CHUNKED},
-    {"prefix scan", fits_prefix, run_prefix, NULL, TARN_SCAN},
+    {"prefix scan", fits_scan, run_prefix, NULL, TARN_SCAN},
     {"prefix", fits_prefix, NULL, tarn_prefix_grad, TARN_CHUNKED},
     {"rnn", fits_rnn, run_rnn, NULL, TARN_CHUNKED},
     {"rnn step", fits_steps, run_steps, NULL, TARN_CHUNKED},

@@ -192,6 +192,12 @@ static void no_backend(lua_State *L, const char *name, int i, const char *word,
                   word, *near ? near : "; hint: backends() lists what is");
 }
 
+/* Names of kernels, "k1" .. "k9": equiv finds out which a form has. */
+static bool is_kernel(const char *word)
+{
+    return word[0] == 'k' && word[1] >= '1' && word[1] <= '9' && !word[2];
+}
+
 /* Refuses what this build, or this machine, does not have. */
 static void check_backends(lua_State *L, int table, const char *name, bool by_device)
 {
@@ -199,6 +205,7 @@ static void check_backends(lua_State *L, int table, const char *name, bool by_de
     const int count = push_list(L, table, "equiv", name);
     for (int i = 1; i <= count; i++) {
         const char *word = list_entry(L, "equiv", name, i);
+        if (!by_device && is_kernel(word)) continue;
         if (!find_backend(word, by_device, &info))
             no_backend(L, name, i, word, by_device);
         if (!info.usable)
@@ -206,6 +213,18 @@ static void check_backends(lua_State *L, int table, const char *name, bool by_de
                           word, info.why_not);
     }
     if (count >= 0) lua_pop(L, 1);
+}
+
+enum { DEVICES_MAX = 8 };
+
+/* The devices in the list that was checked; none: the one that q lies on. */
+static size_t read_devices(lua_State *L, int table, const char **devices)
+{
+    const int count = push_list(L, table, "equiv", "devices");
+    for (int i = 1; i <= count && i <= DEVICES_MAX; i++)
+        devices[i - 1] = list_entry(L, "equiv", "devices", i);
+    if (count >= 0) lua_pop(L, 1);
+    return count > DEVICES_MAX ? DEVICES_MAX : count > 0 ? (size_t)count : 0;
 }
 
 /* ---- the functions --------------------------------------------------------------- */
@@ -227,8 +246,9 @@ static void check_backends(lua_State *L, int table, const char *name, bool by_de
  *          lengths  numbers of keys, with causal=false
  *          state    an rnn cell or {S=, z=}, in causal forms
  *          causal   true: sim, prefix, rnn | false: sim, assoc
- *          devices  a list such as {"cpu"}
- *          impls    a list such as {"plain"}; all that are there unless given
+ *          devices  a list such as {"cpu", "emu"}; where q lies unless given
+ *          impls    a list such as {"plain"}, on devices {"k1"}; unless given all that
+ *                   are there on the cpu, the best on devices
  *          dtypes   a list of "float32", "float64"; both unless given
  *          grad     true: compares gradients as well
  *          tol      a bound on max_rel, instead of the derived one
@@ -261,6 +281,9 @@ static int equiv(lua_State *L)
     read_dtypes(L, 4, &o);
     check_backends(L, 4, "devices", true);
     check_backends(L, 4, "impls", false);
+    const char *devices[DEVICES_MAX];
+    o.device_count = read_devices(L, 4, devices);
+    o.devices = devices;
 
     /* Run, and gather the rows in one table. */
     tarn_report *report = push_c_report(L);
