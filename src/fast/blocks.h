@@ -6,8 +6,7 @@
 #include "fast/vec.h"
 
 enum {
-    MANY = TARN_VEC_BYTES == 64, /* the processor has 32 vector registers, not 16 */
-    BLOCK = 32                   /* tokens whose features are made at a time */
+    BLOCK = 32 /* tokens whose features are made at a time */
 };
 
 /* Fetches the rows of the next block while this one is computed. */
@@ -24,27 +23,40 @@ static inline void carry(size_t n, real *part, real *total)
     for (size_t i = 0; i < n; i += LANES) {
         const vec a = load(total + i), b = load(part + i), sum = a + b, added = sum - a;
         const vec lost = (a - (sum - added)) + (b - added);
-        const ivec finite = (sum - sum) == splat(0);
         store(total + i, sum);
-        store(part + i, choose(finite, lost, splat(0)));
+        store(part + i,
+              choose(lost == lost, lost, splat(0))); /* NaN: sum is not finite */
     }
 }
 
-/* True if all of n rows is finite: x - x is 0 then. The last vector of a row may overlap the
- * one before. */
+/* 0 in all lanes if n numbers are finite, else NaN in some: 0 x is 0 or NaN. The last vector
+ * may overlap the one before. */
+static inline vec zeros_of(size_t n, const real *x)
+{
+    enum { SUMS = 4 };
+    vec sums[SUMS] = {0};
+    size_t i = 0;
+    if (n < LANES) return load_some(x, n) * splat(0);
+    for (; i + SUMS * LANES <= n; i += SUMS * LANES) {
+        UNROLL
+        for (size_t s = 0; s < SUMS; s++) sums[s] += load(x + i + s * LANES) * splat(0);
+    }
+    for (; i + LANES <= n; i += LANES) sums[0] += load(x + i) * splat(0);
+    sums[1] += load(x + n - LANES) * splat(0);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/* True if all of n rows is finite. */
 static inline bool finite_rows(size_t n, size_t columns, const real *x,
                                ptrdiff_t stride)
 {
-    ivec finite = ~(ivec){0};
-    for (size_t t = 0; t < n; t++, x += stride) {
-        for (size_t c = 0; c < columns; c += LANES) {
-            const size_t left = columns - c,
-                         at = left < LANES && c > 0 ? columns - LANES : c;
-            const vec x_c = columns < LANES ? load_some(x, columns) : load(x + at);
-            finite &= (x_c - x_c) == splat(0);
-        }
+    vec zeros = splat(0);
+    if (stride == (ptrdiff_t)columns) { /* the rows are one long row */
+        columns *= n;
+        n = 1;
     }
-    return !any_of(~finite);
+    for (size_t t = 0; t < n; t++, x += stride) zeros += zeros_of(columns, x);
+    return !any_of(zeros != splat(0));
 }
 
 #endif

@@ -25,18 +25,41 @@ INLINE vec softplus(vec x)
     return positive_part(x) + log1p_of(exp_below(size));
 }
 
-/* phi of one vector; `id` is a constant where this is used. */
-INLINE vec feature(int id, vec x)
+/* All ones where the first bit, the sign, is set. */
+INLINE ivec signs(vec x)
 {
-    switch (id) {
-    case TARN_PHI_ELU1:
-        return choose(x > splat(0), x, splat(0)) + exp_below(negative_part(x));
-    case TARN_PHI_RELU: return positive_part(x);
-    case TARN_PHI_RELU2: return positive_part(x) * positive_part(x);
-    case TARN_PHI_EXP: return exp_of(x);
-    case TARN_PHI_SOFTPLUS: return softplus(x);
-    default: return x;
+    return (ivec)x >> (8 * sizeof(real) - 1);
+}
+
+/* elu(x) + 1 = max(x, 0) + exp(min(x, 0)) of n vectors. NaN is on the side of its sign, and
+ * goes through. */
+INLINE void elus(const int n, vec *x)
+{
+    vec positive[AT_ONCE];
+    UNROLL
+    for (int i = 0; i < n; i++) {
+        positive[i] = (vec)((ivec)x[i] & ~signs(x[i]));
+        x[i] = (vec)((ivec)x[i] & signs(x[i]));
     }
+    exps_below(n, x);
+    UNROLL
+    for (int i = 0; i < n; i++) x[i] += positive[i];
+}
+
+/* phi of n vectors at once; `id` is a constant where this is used. */
+INLINE void features_of(const int id, const int n, vec *x)
+{
+    if (id == TARN_PHI_ELU1) {
+        elus(n, x);
+        return;
+    }
+    UNROLL
+    for (int i = 0; i < n; i++) switch (id) {
+        case TARN_PHI_RELU: x[i] = positive_part(x[i]); break;
+        case TARN_PHI_RELU2: x[i] = positive_part(x[i]) * positive_part(x[i]); break;
+        case TARN_PHI_EXP: x[i] = exp_of(x[i]); break;
+        case TARN_PHI_SOFTPLUS: x[i] = softplus(x[i]); break;
+        }
 }
 
 /* phi' where phi(x) = f is known already: 1 or exp(x) for elu1. */
@@ -57,38 +80,48 @@ INLINE vec slope(int id, vec x, vec f)
  * through them from the last to the first asks for those behind. */
 enum { AHEAD = 16384 / sizeof(real) };
 
-/* n whole vectors of entries. */
-INLINE void feature_vectors(int id, size_t n, const real *x, ptrdiff_t ahead, real *f)
+/* One vector of each of n rows of C. Of a tail only our lanes count, and zeros come after
+ * them; what follows in memory is the next row, unless the rows end before. */
+INLINE void feature_columns(const int id, const int n, const bool tail, size_t C,
+                            const real *x, const real *end, ptrdiff_t ahead, real *f)
 {
-    for (size_t c = 0; c < n * LANES; c += LANES) {
-        __builtin_prefetch(x + (ptrdiff_t)c + ahead, 0, 3);
-        store(f + c, feature(id, load(x + c)));
+    const size_t left = C % LANES, padded = whole_vectors(C);
+    vec x_c[AT_ONCE];
+    UNROLL
+    for (int i = 0; i < n; i++) {
+        const real *at = x + (size_t)i * C;
+        __builtin_prefetch(at + ahead, 0, 3);
+        x_c[i] = !tail || end - at >= LANES ? load(at) : load_some(at, left);
     }
+    features_of(id, n, x_c);
+    UNROLL
+    for (int i = 0; i < n; i++)
+        store(f + (size_t)i * padded,
+              tail ? (vec)((ivec)x_c[i] & first_lanes(left)) : x_c[i]);
 }
 
-/* The last entries of a row, fewer than a vector, and zeros after them. What comes after
- * them in memory is the next row, as a rule: then a whole vector can be read. */
-INLINE void feature_tail(int id, ivec ours, size_t left, bool inside, const real *x,
-                         real *f)
+INLINE void some_feature_rows(const int id, const int n, size_t C, const real *x,
+                              const real *end, ptrdiff_t ahead, real *f)
 {
-    const vec x_c = inside ? load(x) : load_some(x, left);
-    store(f, (vec)((ivec)feature(id, x_c) & ours));
+    size_t c = 0;
+    for (; c + LANES <= C; c += LANES)
+        feature_columns(id, n, false, C, x + c, end, ahead, f + c);
+    if (c < C) feature_columns(id, n, true, C, x + c, end, ahead, f + c);
 }
 
-INLINE void feature_rows_of(int id, size_t rows, size_t C, const real *x,
+/* Rows of whole vectors are as good as more rows of one. */
+INLINE void feature_rows_of(const int id, size_t rows, size_t C, const real *x,
                             ptrdiff_t ahead, real *f)
 {
-    const size_t full = C / LANES, left = C % LANES, padded = whole_vectors(C);
-    if (left == 0) { /* the rows are one long row */
-        feature_vectors(id, rows * full, x, ahead, f);
-        return;
-    }
-    const ivec ours = first_lanes(left);
-    for (size_t i = 0; i < rows; i++, x += C, f += padded) {
-        const bool inside = (rows - i) * C >= (full + 1) * LANES;
-        feature_vectors(id, full, x, ahead, f);
-        feature_tail(id, ours, left, inside, x + full * LANES, f + full * LANES);
-    }
+    const size_t width = C % LANES == 0 ? LANES : C, padded = whole_vectors(width);
+    const real *end = x + rows * C;
+    rows *= C / width;
+    size_t i = 0;
+    for (; i + AT_ONCE <= rows; i += AT_ONCE)
+        some_feature_rows(id, AT_ONCE, width, x + i * width, end, ahead,
+                          f + i * padded);
+    for (; i < rows; i++)
+        some_feature_rows(id, 1, width, x + i * width, end, ahead, f + i * padded);
 }
 
 /* phi of `rows` rows [rows, C] into [rows, C padded]. Not inlined: one copy a file. */

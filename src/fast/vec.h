@@ -26,7 +26,10 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-enum { LANES = TARN_VEC_BYTES / sizeof(real) };
+enum {
+    LANES = TARN_VEC_BYTES / sizeof(real),
+    MANY = TARN_VEC_BYTES == 64 /* the processor has 32 vector registers, not 16 */
+};
 
 typedef real vec __attribute__((vector_size(TARN_VEC_BYTES)));
 typedef real vec_anywhere
@@ -68,10 +71,11 @@ INLINE vec choose(ivec mask, vec yes, vec no)
 /* All ones in the first n lanes. */
 INLINE ivec first_lanes(size_t n)
 {
-    ivec mask;
-    UNROLL
-    for (size_t i = 0; i < LANES; i++) mask[i] = i < n ? -1 : 0;
-    return mask;
+    static const whole numbers[] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                    8, 9, 10, 11, 12, 13, 14, 15};
+    ivec lane;
+    memcpy(&lane, numbers, sizeof lane);
+    return lane < (ivec){0} + (whole)n;
 }
 
 /* Copies n < LANES numbers, in pieces of fixed sizes: no call, no loop. */
@@ -132,12 +136,14 @@ INLINE real sum_of(vec x)
 /* Every second lane of a, then of b, from lane `first` on. */
 INLINE last_vec every_second(size_t first, last_vec a, last_vec b)
 {
+    real lanes[LAST];
     last_vec x;
     UNROLL
     for (size_t i = 0; i < LAST / 2; i++) {
-        x[i] = a[2 * i + first];
-        x[LAST / 2 + i] = b[2 * i + first];
+        lanes[i] = a[2 * i + first];
+        lanes[LAST / 2 + i] = b[2 * i + first];
     }
+    memcpy(&x, lanes, sizeof x);
     return x;
 }
 
@@ -162,9 +168,9 @@ INLINE void sums_of(const int n, const vec *x, real *sums)
 
 INLINE bool any_of(ivec mask)
 {
-    whole lanes[LANES], any = 0;
-    memcpy(lanes, &mask, sizeof lanes);
-    for (size_t i = 0; i < LANES; i++) any |= lanes[i];
+    uint64_t words[sizeof mask / sizeof(uint64_t)], any = 0;
+    memcpy(words, &mask, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) any |= words[i];
     return any != 0;
 }
 
