@@ -127,6 +127,7 @@ static void read_queries(struct full *g, size_t i, size_t n)
             memcpy(out + t * a->M + m, copy + t * WIDTH, left * sizeof(real));
     }
     features_divide(&g->f, n, g->columns, out, a->M);
+    if (!finite_rows(n, g->columns, out, (ptrdiff_t)a->M)) g->a->suspect = true;
 }
 
 static tarn_status full(struct tarn_attn *a)
@@ -145,4 +146,5 @@ const struct tarn_form FAST(tarn_fast_assoc) = {.naive = full,
                                                 .work = full_work,
                                                 .flops = tarn_assoc_flops,
                                                 .parts = groups,
-                                                .fused = true};
+                                                .fused = true,
+                                                .looks = true};

@@ -180,12 +180,12 @@ static void query_block(struct grad *g, size_t i, size_t n)
     const struct tarn_attn *a = g->a;
     real gd[BLOCK];
     features_make(&g->f, a, i, n, false);
-    make_Gn(&g->f, a, i, n, g->Gn, g->wide_M);
+    make_Gn(&g->f, a, i, n, AHEAD, g->Gn, g->wide_M);
     read_rows(&g->across, n, g->Gn, g->wide_M, g->rows);
     make_gd(&g->f, n, g->rows, g->wide_C, gd);
     add_den_path(g, n, gd);
     add_products(&g->R, n, g->f.q, g->f.padded, g->Gn, g->wide_M);
-    query_rows(&g->f, a, i, n, g->rows, g->wide_C);
+    if (!query_rows(&g->f, a, i, n, g->rows, g->wide_C)) g->a->suspect = true;
 }
 //< region fast_assoc_grad_queries
 
@@ -228,7 +228,9 @@ static void key_block(struct grad *g, size_t j, size_t n)
             real *row = g->rows + t * g->wide_C + c;
             store(row, load(row) + load(g->r + c));
         }
-    key_rows(&g->f, a, j, n, g->rows, g->wide_C);
+    if (!key_rows(&g->f, a, j, n, g->rows, g->wide_C, AHEAD) ||
+        !finite_rows(n, a->M, (const real *)a->dv + j * a->M, (ptrdiff_t)a->M))
+        g->a->suspect = true;
 }
 //< region fast_assoc_grad_keys
 
@@ -255,4 +257,5 @@ const struct tarn_form FAST(tarn_fast_assoc_grad) = {.naive = assoc_grad,
                                                      .accurate = assoc_grad,
                                                      .work = assoc_grad_work,
                                                      .flops = tarn_assoc_grad_flops,
-                                                     .fused = true};
+                                                     .fused = true,
+                                                     .looks = true};

@@ -17,6 +17,12 @@ INLINE void prefetch_rows(size_t n, size_t width, const real *x, ptrdiff_t strid
             __builtin_prefetch(x + (ptrdiff_t)t * stride + c, 0, 2);
 }
 
+/* What is left of finite numbers is nothing, of others a NaN, which has bits. */
+INLINE ivec not_finite(vec x)
+{
+    return (ivec)(x - x);
+}
+
 /* total += part, exactly, as src/stages/sums.h has it; n is whole vectors. */
 static inline void carry(size_t n, real *part, real *total)
 {

@@ -19,16 +19,20 @@ static inline bool is_rare(const struct features *f, size_t t)
     return f->den[t] != 0 || f->scale[t] == 0;
 }
 
-/* Gn for n queries from i on; zeros for a row whose den is 0. */
+/* Gn for n queries from i on; zeros for a row whose den is 0. dout is asked for so many
+ * entries ahead. */
 static void make_Gn(const struct features *f, const struct tarn_attn *a, size_t i,
-                    size_t n, real *Gn, size_t stride)
+                    size_t n, ptrdiff_t ahead, real *Gn, size_t stride)
 {
     const size_t M = a->M;
     const real *dout = (const real *)a->dout + i * M;
     for (size_t t = 0; t < n; t++, dout += M, Gn += stride) {
         const vec scale = splat(f->scale[t]);
         size_t m = 0;
-        for (; m + LANES <= M; m += LANES) store(Gn + m, load(dout + m) * scale);
+        for (; m + LANES <= M; m += LANES) {
+            __builtin_prefetch(dout + (ptrdiff_t)m + ahead, 0, 3);
+            store(Gn + m, load(dout + m) * scale);
+        }
         if (m < M) store(Gn + m, load_some(dout + m, M - m) * scale);
         if (!is_rare(f, t)) continue;
         for (m = 0; m < M; m++) Gn[m] = f->den[t] == 0 ? 0 : dout[m] / f->den[t];
@@ -59,36 +63,52 @@ INLINE vec chain(int id, vec x, vec f, vec df)
     return choose(s == splat(0), splat(0), s * df);
 }
 
-INLINE void chain_rows_of(int id, size_t n, size_t C, const real *x, const real *f,
-                          const real *df, size_t stride, real *dx)
+/* Rows [n, C] of x, whose features f have the gradients df; to dx, which is asked for so many
+ * entries ahead. Rows of f and of df are padded. */
+struct way_back {
+    size_t n, C;
+    const real *x, *f, *df;
+    size_t df_stride;
+    real *dx;
+    ptrdiff_t ahead;
+};
+
+/* False if something that is not finite comes out. */
+INLINE bool chain_rows_of(int id, struct way_back w)
 {
-    const size_t padded = whole_vectors(C);
-    for (size_t t = 0; t < n; t++, x += C, dx += C, f += padded, df += stride) {
+    const size_t padded = whole_vectors(w.C);
+    ivec lost = {0};
+    for (size_t t = 0; t < w.n; t++) {
         size_t c = 0;
-        for (; c + LANES <= C; c += LANES)
-            store(dx + c, chain(id, load(x + c), load(f + c), load(df + c)));
-        if (c == C) continue;
-        const vec rest = load_some(x + c, C - c);
-        store_some(dx + c, chain(id, rest, load(f + c), load(df + c)), C - c);
+        for (; c + LANES <= w.C; c += LANES) {
+            const vec dx = chain(id, load(w.x + c), load(w.f + c), load(w.df + c));
+            __builtin_prefetch(w.dx + (ptrdiff_t)c + w.ahead, 1, 3);
+            store(w.dx + c, dx);
+            lost |= not_finite(dx);
+        }
+        if (c < w.C) {
+            const vec x = load_some(w.x + c, w.C - c);
+            const vec dx = chain(id, x, load(w.f + c), load(w.df + c));
+            store_some(w.dx + c, dx, w.C - c);
+            lost |= not_finite(dx) & first_lanes(w.C - c);
+        }
+        w.x += w.C;
+        w.dx += w.C;
+        w.f += padded;
+        w.df += w.df_stride;
     }
+    return !any_of(lost);
 }
 
-/* From gradients df of features [n, C] to those of x [n, C]; f are the features. */
-static __attribute__((noinline)) void chain_rows(int id, size_t n, size_t C,
-                                                 const real *x, const real *f,
-                                                 const real *df, size_t stride,
-                                                 real *dx)
+static __attribute__((noinline)) bool chain_rows(int id, struct way_back w)
 {
-    enum { ELU1 = TARN_PHI_ELU1, SOFTPLUS = TARN_PHI_SOFTPLUS };
     switch (id) {
-    case ELU1: chain_rows_of(ELU1, n, C, x, f, df, stride, dx); break;
-    case TARN_PHI_RELU: chain_rows_of(TARN_PHI_RELU, n, C, x, f, df, stride, dx); break;
-    case TARN_PHI_RELU2:
-        chain_rows_of(TARN_PHI_RELU2, n, C, x, f, df, stride, dx);
-        break;
-    case TARN_PHI_EXP: chain_rows_of(TARN_PHI_EXP, n, C, x, f, df, stride, dx); break;
-    case SOFTPLUS: chain_rows_of(SOFTPLUS, n, C, x, f, df, stride, dx); break;
-    default: chain_rows_of(TARN_PHI_IDENTITY, n, C, x, f, df, stride, dx); break;
+    case TARN_PHI_ELU1: return chain_rows_of(TARN_PHI_ELU1, w);
+    case TARN_PHI_RELU: return chain_rows_of(TARN_PHI_RELU, w);
+    case TARN_PHI_RELU2: return chain_rows_of(TARN_PHI_RELU2, w);
+    case TARN_PHI_EXP: return chain_rows_of(TARN_PHI_EXP, w);
+    case TARN_PHI_SOFTPLUS: return chain_rows_of(TARN_PHI_SOFTPLUS, w);
+    default: return chain_rows_of(TARN_PHI_IDENTITY, w);
     }
 }
 
@@ -117,22 +137,29 @@ static void rare_row(struct features *f, const struct tarn_attn *a, size_t i, si
     TYPED(tarn_phi_rows).grad_scaled(a->phi, 1, a->C, q_i, &pivot, df, dq_i);
 }
 
-/* dq of n queries from i on. */
-static void query_rows(struct features *f, const struct tarn_attn *a, size_t i,
+/* dq of n queries from i on; false if it is not finite. */
+static bool query_rows(struct features *f, const struct tarn_attn *a, size_t i,
                        size_t n, real *df, size_t stride)
 {
-    chain_rows(a->phi, n, a->C, (const real *)a->q + i * a->C, f->q, df, stride,
-               (real *)a->dq + i * a->C);
-    for (size_t t = 0; t < n && f->any_rare; t++)
+    const size_t C = a->C;
+    real *dq = (real *)a->dq + i * C;
+    const bool finite =
+        chain_rows(a->phi, (struct way_back){n, C, (const real *)a->q + i * C, f->q, df,
+                                             stride, dq, AHEAD});
+    if (!f->any_rare) return finite;
+    for (size_t t = 0; t < n; t++)
         if (is_rare(f, t)) rare_row(f, a, i + t, t, df + t * stride);
+    return finite_rows(n, C, dq, (ptrdiff_t)C);
 }
 
-/* dk of n keys from j on. */
-static void key_rows(const struct features *f, const struct tarn_attn *a, size_t j,
-                     size_t n, const real *df, size_t stride)
+/* dk of n keys from j on; false if it is not finite. */
+static bool key_rows(const struct features *f, const struct tarn_attn *a, size_t j,
+                     size_t n, const real *df, size_t stride, ptrdiff_t ahead)
 {
-    chain_rows(a->phi, n, a->C, (const real *)a->k + j * a->C, f->k, df, stride,
-               (real *)a->dk + j * a->C);
+    const size_t C = a->C;
+    return chain_rows(a->phi,
+                      (struct way_back){n, C, (const real *)a->k + j * C, f->k, df,
+                                        stride, (real *)a->dk + j * C, ahead});
 }
 
 #endif

@@ -15,13 +15,15 @@
  *     gd_i = -(Gn_i . out_i) = -(phi(q_i) . u_i) / den_i      dphi(q_i) = u_i + gd_i z_i
  *     r_i = sum_{j>=i} gd_j phi(q_j)                          dphi(k_i) = R_i v_i + r_i
  *
- * so that outputs are not computed again. What the way back wants to know of a token, den_i
- * and gd_i, waits in the first entries of its rows of dv and dk, which are written only then:
- * nothing here grows with N. Features are made again. */
+ * so that outputs are not computed again. What the way back wants to know of token i, den_i
+ * and gd_i, waits in the i-th entries of dv and dk, whose rows are written only then, from
+ * the last one back: nothing here grows with N. Features are made again. */
 #include "fast/fast.h"
 #include "fast/grads.h"
 #include "fast/recurrence.h"
 #include "stages/flops.h"
+
+enum { STRETCH = 4 * BLOCK }; /* tokens in the partial sums */
 
 /* A head at work. `across` is [M, padded C], S^T on the way there and R^T on the way back; `R` is
  * [C, M]. Rows of a block are padded to whole vectors. */
@@ -31,7 +33,6 @@ struct grad {
     struct features f; /* z is r on the way back */
     size_t padded;     /* columns of Gn */
     real *Gn, *rows;   /* [BLOCK, padded M]; [BLOCK, padded C] that the kernel writes */
-    real *z_before;    /* z_part before the block */
     real gd[BLOCK];
     struct packed across, R;
     size_t count; /* tokens in the partial sums */
@@ -40,7 +41,7 @@ struct grad {
 static size_t prefix_grad_work(const struct tarn_attn *a)
 {
     return features_size(a->C) + BLOCK * whole_vectors(a->M) +
-           (BLOCK + 1) * whole_vectors(a->C) + packed_size(a->M, a->C, true) +
+           BLOCK * whole_vectors(a->C) + packed_size(a->M, a->C, true) +
            packed_size(a->C, a->M, true);
 }
 
@@ -57,8 +58,7 @@ static struct grad open_grad(struct tarn_attn *a, bool levels)
     g.f = features_in(a->work, a);
     g.Gn = (real *)a->work + features_size(a->C);
     g.rows = g.Gn + BLOCK * g.padded;
-    g.z_before = g.rows + BLOCK * g.f.padded;
-    real *rest = g.z_before + g.f.padded;
+    real *rest = g.rows + BLOCK * g.f.padded;
     g.across = packed_in(rest, a->M, g.f.padded, levels);
     g.R = packed_in(rest + packed_size(a->M, a->C, true), a->C, a->M, levels);
     return g;
@@ -121,7 +121,7 @@ static void write_state_grad(struct grad *g)
 static void count_tokens(struct grad *g, size_t n, bool backwards)
 {
     g->count += n;
-    if (g->count < TARN_BLOCK) return;
+    if (g->count < STRETCH) return;
     g->count = 0;
     carry(g->f.padded, g->f.z_part, g->f.z);
     if (g->levels) carry_packed(&g->across);
@@ -131,7 +131,7 @@ static void count_tokens(struct grad *g, size_t n, bool backwards)
 /* How many of the tokens that are left make the next block. */
 static size_t next_block(const struct grad *g, size_t left)
 {
-    const size_t room = TARN_BLOCK - g->count, n = left < BLOCK ? left : BLOCK;
+    const size_t room = STRETCH - g->count, n = left < BLOCK ? left : BLOCK;
     return n < room ? n : room;
 }
 
@@ -149,14 +149,14 @@ static void keep_token(const struct grad *g, size_t i, size_t t)
     union marked gd = {.value = g->gd[t]};
     const bool rare = is_rare(&g->f, t);
     gd.bits = (gd.bits & ~(whole)1) | rare;
-    ((real *)g->a->dk)[i * g->a->C] = gd.value;
-    ((real *)g->a->dv)[i * g->a->M] = rare ? g->f.den[t] : g->f.scale[t];
+    ((real *)g->a->dk)[i] = gd.value;
+    ((real *)g->a->dv)[i] = rare ? g->f.den[t] : g->f.scale[t];
 }
 
 static void find_token(struct grad *g, size_t i, size_t t)
 {
-    const union marked gd = {.value = ((const real *)g->a->dk)[i * g->a->C]};
-    const real kept = ((const real *)g->a->dv)[i * g->a->M];
+    const union marked gd = {.value = ((const real *)g->a->dk)[i]};
+    const real kept = ((const real *)g->a->dv)[i];
     const bool rare = gd.bits & 1;
     g->gd[t] = gd.value;
     g->f.den[t] = rare ? kept : 0;
@@ -172,7 +172,7 @@ static void add_z(struct grad *g, size_t n)
     const size_t padded = g->f.padded;
     for (size_t c = 0; c < padded; c += LANES) {
         const vec z = load(g->f.z + c);
-        vec part = load(g->z_before + c);
+        vec part = load(g->f.z_before + c);
         for (size_t t = 0; t < n; t++) {
             real *row = g->rows + t * padded + c;
             part += load(g->f.k + t * padded + c);
@@ -181,28 +181,29 @@ static void add_z(struct grad *g, size_t n)
     }
 }
 
-/* Looks at rows of `columns` that the block has written, from token i on. */
-static void look(struct grad *g, size_t n, size_t columns, const void *x, size_t i)
+/* Rows from the i-th on, and from there back. */
+static struct rows rows_of(const void *x, size_t width, size_t i)
 {
-    const real *rows = (const real *)x + i * columns;
-    if (!finite_rows(n, columns, rows, (ptrdiff_t)columns)) g->a->suspect = true;
+    return (struct rows){(const real *)x + i * width, (ptrdiff_t)width};
+}
+
+static struct rows rows_before(const void *x, size_t width, size_t i)
+{
+    return (struct rows){(const real *)x + i * width - width, -(ptrdiff_t)width};
 }
 
 //> region fast_prefix_grad_forward
 static void forward_block(struct grad *g, size_t i, size_t n)
 {
     const struct tarn_attn *a = g->a;
-    const ptrdiff_t C = (ptrdiff_t)g->f.padded, M = (ptrdiff_t)a->M;
-    const struct rows Gn = {g->Gn, (ptrdiff_t)g->padded}, k = {g->f.k, C},
-                      v = {(const real *)a->v + i * a->M, M};
-    memcpy(g->z_before, g->f.z_part, g->f.padded * sizeof(real));
+    const size_t M = a->M, padded = g->f.padded;
     features_make(&g->f, a, i, n, true);
-    make_Gn(&g->f, a, i, n, g->Gn, g->padded);
-    recur(&g->across, n, Gn, v, k, g->rows, C, ones);
+    make_Gn(&g->f, a, i, n, AHEAD, g->Gn, g->padded);
+    recur(&g->across, n, rows_of(g->Gn, g->padded, 0), rows_of(a->v, M, i),
+          rows_of(g->f.k, padded, 0), g->rows, (ptrdiff_t)padded, ones);
     make_gd(&g->f, n, g->rows, g->f.padded, g->gd);
     add_z(g, n);
-    query_rows(&g->f, a, i, n, g->rows, g->f.padded);
-    look(g, n, a->C, a->dq, i);
+    if (!query_rows(&g->f, a, i, n, g->rows, g->f.padded)) g->a->suspect = true;
     for (size_t t = 0; t < n; t++) keep_token(g, i + t, t);
 }
 //< region fast_prefix_grad_forward
@@ -221,7 +222,7 @@ static void find_block(struct grad *g, size_t i, size_t n)
         if (is_rare(&g->f, t) && a->phi != TARN_PHI_NONE)
             rare_features(a, i + t, g->f.q + t * g->f.padded);
     }
-    make_Gn(&g->f, a, i, n, g->Gn, g->padded);
+    make_Gn(&g->f, a, i, n, -AHEAD, g->Gn, g->padded);
 }
 
 /* rows += r_t, where r grows from the last token back. */
@@ -240,27 +241,23 @@ static void add_r(struct grad *g, size_t n)
     }
 }
 
-/* n rows from the last one back. */
-static struct rows backwards(const real *first, size_t n, size_t stride)
-{
-    return (struct rows){first + (n - 1) * stride, -(ptrdiff_t)stride};
-}
-
 //> region fast_prefix_grad_backward
 static void backward_block(struct grad *g, size_t i, size_t n)
 {
     const struct tarn_attn *a = g->a;
-    const size_t C = g->f.padded, M = a->M, last = n - 1;
+    const size_t M = a->M, padded = g->f.padded;
+    const struct rows q = rows_before(g->f.q, padded, n),
+                      k = rows_before(g->f.k, padded, n),
+                      Gn = rows_before(g->Gn, g->padded, n),
+                      v = rows_before(a->v, M, i + n);
     find_block(g, i, n);
-    const struct rows q = backwards(g->f.q, n, C), k = backwards(g->f.k, n, C);
-    const struct rows v = backwards((const real *)a->v + i * M, n, M);
-    const struct rows Gn = backwards(g->Gn, n, g->padded);
-    recur(&g->across, n, v, Gn, q, g->rows + last * C, -(ptrdiff_t)C, ones);
-    recur(&g->R, n, k, q, Gn, (real *)a->dv + (i + last) * M, -(ptrdiff_t)M, ones);
+    recur(&g->across, n, v, Gn, q, g->rows + (n - 1) * padded, -(ptrdiff_t)padded,
+          ones);
+    recur(&g->R, n, k, q, Gn, (real *)a->dv + (i + n - 1) * M, -(ptrdiff_t)M, ones);
     add_r(g, n);
-    key_rows(&g->f, a, i, n, g->rows, g->f.padded);
-    look(g, n, a->C, a->dk, i);
-    look(g, n, a->M, a->dv, i);
+    if (!key_rows(&g->f, a, i, n, g->rows, g->f.padded, -AHEAD) ||
+        !finite_rows(n, M, (const real *)a->dv + i * M, (ptrdiff_t)M))
+        g->a->suspect = true;
 }
 //< region fast_prefix_grad_backward
 
