@@ -56,7 +56,14 @@ static __attribute__((noinline)) void add_group(const struct features *f, size_t
 {
     const ptrdiff_t padded = (ptrdiff_t)f->padded;
     product(ADD, f->C, columns, n,
-            (struct product){f->k, 1, padded, v, v_stride, S_part, WIDTH}, NULL);
+            (struct product){.a = f->k,
+                             .a_row = 1,
+                             .a_step = padded,
+                             .b = v,
+                             .b_step = v_stride,
+                             .out = S_part,
+                             .out_row = WIDTH},
+            NULL);
 }
 
 /* out_t = scale_t phi(q_t)^T S for n queries and one group of columns. */
@@ -66,7 +73,14 @@ static __attribute__((noinline)) void read_group(const struct features *f, size_
 {
     const ptrdiff_t padded = (ptrdiff_t)f->padded;
     product(SET, n, columns, f->C,
-            (struct product){f->q, padded, 1, S, WIDTH, out, out_stride}, f->scale);
+            (struct product){.a = f->q,
+                             .a_row = padded,
+                             .a_step = 1,
+                             .b = S,
+                             .b_step = WIDTH,
+                             .out = out,
+                             .out_row = out_stride},
+            f->scale);
 }
 //< region fast_assoc
 

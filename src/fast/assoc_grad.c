@@ -75,8 +75,13 @@ static __attribute__((noinline)) void add_products(const struct sums *s, size_t 
         ptrdiff_t stride = (ptrdiff_t)y_stride;
         const real *y_c = group_of(y + c, &stride, n, y_stride - c, copy);
         product(ADD, s->R, s->columns - c, n,
-                (struct product){x, 1, (ptrdiff_t)x_stride, y_c, stride,
-                                 s->part + c * s->R, WIDTH},
+                (struct product){.a = x,
+                                 .a_row = 1,
+                                 .a_step = (ptrdiff_t)x_stride,
+                                 .b = y_c,
+                                 .b_step = stride,
+                                 .out = s->part + c * s->R,
+                                 .out_row = WIDTH},
                 NULL);
     }
 }
@@ -88,8 +93,13 @@ static __attribute__((noinline)) void read_group(const struct sums *s, size_t n,
                                                  size_t out_stride)
 {
     product(SET, n, s->columns - c, s->R,
-            (struct product){x, (ptrdiff_t)x_stride, 1, s->total + c * s->R, WIDTH, out,
-                             (ptrdiff_t)out_stride},
+            (struct product){.a = x,
+                             .a_row = (ptrdiff_t)x_stride,
+                             .a_step = 1,
+                             .b = s->total + c * s->R,
+                             .b_step = WIDTH,
+                             .out = out,
+                             .out_row = (ptrdiff_t)out_stride},
             ones);
 }
 

@@ -24,13 +24,13 @@ struct averages {
 
 static size_t averages_size(const struct tarn_attn *a)
 {
-    return scores_size(a->C) + 2 * QUERIES * whole_groups(a->M);
+    return scores_size(a) + 2 * QUERIES * whole_groups(a->M);
 }
 
 static struct averages averages_in(real *work, const struct tarn_attn *a)
 {
     struct averages g = {.b = scores_in(work, a), .M = a->M};
-    g.out = work + scores_size(a->C);
+    g.out = work + scores_size(a);
     g.out_part = g.out + QUERIES * whole_groups(a->M);
     return g;
 }
@@ -122,7 +122,8 @@ static __attribute__((noinline)) void similarities(struct averages *g, bool rais
 
 static void weigh_values(struct averages *g)
 {
-    weigh_rows(&g->b, g->b.s, g->b.a->v, g->M, g->out_part);
+    const real *v = (const real *)g->b.a->v + g->b.key * g->M;
+    weigh_rows(&g->b, g->b.s, v, g->M, g->M, NULL, g->out_part);
 }
 
 static void carry_sums(struct averages *g)
@@ -135,10 +136,8 @@ static void carry_sums(struct averages *g)
 static real eps_of_row(const struct averages *g, size_t i)
 {
     const struct tarn_attn *a = g->b.a;
-    if (has_exponent(a))
-        return a->eps > 0 ? (real)(a->eps * exp(-(double)(g->max[i] * g->b.gain[i])))
-                          : 0;
-    return a->eps_row ? ((const real *)a->eps_row)[g->b.first + i] : (real)a->eps;
+    if (!has_exponent(a)) return g->b.eps[i];
+    return a->eps > 0 ? (real)(a->eps * exp(-(double)(g->max[i] * g->b.gain[i]))) : 0;
 }
 
 /* The denominator of query i, once all keys have been met. */

@@ -25,10 +25,19 @@ struct product {
     ptrdiff_t b_step;
     real *out;
     ptrdiff_t out_row;
+    const real *from; /* PULL */
+    ptrdiff_t from_row;
 };
 
-/* SET multiplies out[t] by scale[t]; SQUARES is SET with (a - b)^2 for a b. */
-enum product_kind { ADD, SET, SQUARES };
+/* SET multiplies out[t] by scale[t]; SQUARES is SET with (a - b)^2 for a b, PULL is ADD with
+ * a (b - from[t]). */
+enum product_kind { ADD, SET, SQUARES, PULL };
+
+INLINE vec term(const enum product_kind kind, vec a, vec b, const real *from)
+{
+    if (kind == SQUARES) return (a - b) * (a - b);
+    return kind == PULL ? a * (b - load(from)) : a * b;
+}
 
 /* T rows of V vectors, n steps. */
 INLINE void product_tile(const int T, const int V, const enum product_kind kind,
@@ -44,7 +53,7 @@ INLINE void product_tile(const int T, const int V, const enum product_kind kind,
             const vec a = splat(x.a[t * x.a_row]);
             UNROLL
             for (int c = 0; c < V; c++)
-                sums[t][c] += kind == SQUARES ? (a - b[c]) * (a - b[c]) : a * b[c];
+                sums[t][c] += term(kind, a, b[c], x.from + t * x.from_row + c * LANES);
         }
         x.a += x.a_step;
         x.b += x.b_step;
@@ -53,7 +62,9 @@ INLINE void product_tile(const int T, const int V, const enum product_kind kind,
     for (int t = 0; t < T; t++) UNROLL
     for (int c = 0; c < V; c++) {
         real *out = x.out + t * x.out_row + c * LANES;
-        store(out, kind == ADD ? load(out) + sums[t][c] : sums[t][c] * splat(scale[t]));
+        const vec sum = sums[t][c];
+        store(out,
+              kind == ADD || kind == PULL ? load(out) + sum : sum * splat(scale[t]));
     }
 }
 
@@ -64,6 +75,7 @@ INLINE void product_rows(const int V, const enum product_kind kind, size_t rows,
         struct product x_t = x;
         x_t.a += (ptrdiff_t)t * x.a_row;
         x_t.out += (ptrdiff_t)t * x.out_row;
+        x_t.from += (ptrdiff_t)t * x.from_row;
         if (t + ROWS <= rows)
             product_tile(ROWS, V, kind, n, x_t, scale + t);
         else

@@ -14,10 +14,33 @@ static bool by_hand(const struct tarn_attn *a)
     return a->weights || a->by == TARN_PAIR; /* every pair is to be looked at */
 }
 
+/* Features of all rows, for the plain form: q, k, and what belongs to rows of q. */
+static size_t features_size(const struct tarn_attn *a)
+{
+    return makes_features(a) ? (a->N_q + a->N) * a->C + 2 * a->N_q : 0;
+}
+
 static size_t sim_work(const struct tarn_attn *a)
 {
-    if (by_hand(a)) return TYPED(tarn_sim).work(a);
+    if (by_hand(a)) return features_size(a) + TYPED(tarn_sim).work(a);
     return averages_size(a);
+}
+
+/* A head whose features are made, as the plain form wants it. */
+static struct tarn_attn with_features(const struct tarn_attn *a)
+{
+    struct tarn_attn b = *a;
+    if (!makes_features(a)) return b;
+    real *q = a->work, *k = q + a->N_q * a->C, *pivot = k + a->N * a->C,
+         *eps = pivot + a->N_q;
+    const struct tarn_phi_rows *rows = &TYPED(tarn_phi_rows);
+    rows->apply_scaled(a->phi, a->N_q, a->C, a->q, a->eps, q, pivot, eps);
+    rows->apply(a->phi, a->N, a->C, a->k, k);
+    b.q = q;
+    b.k = k;
+    b.eps_row = eps;
+    b.work = eps + a->N_q;
+    return b;
 }
 
 /* out_i = num_i / den_i; 0 where no key reaches. */
@@ -41,7 +64,10 @@ static void close_block(const struct averages *g)
 
 static tarn_status sim(struct tarn_attn *a)
 {
-    if (by_hand(a)) return TYPED(tarn_sim).accurate(a);
+    if (by_hand(a)) {
+        struct tarn_attn b = with_features(a);
+        return TYPED(tarn_sim).accurate(&b);
+    }
     if (a->N_q == 1 && a->by == TARN_SOFTMAX) return average_query(a);
     struct averages g = averages_in(a->work, a);
     for (size_t i = a->part * QUERIES; i < a->N_q; i += a->parts * QUERIES) {
@@ -65,4 +91,5 @@ const struct tarn_form FAST(tarn_fast_sim) = {.naive = sim_naive,
                                               .accurate = sim,
                                               .work = sim_work,
                                               .flops = tarn_sim_flops,
-                                              .parts = sim_parts};
+                                              .parts = sim_parts,
+                                              .fused = true};

@@ -4,6 +4,8 @@
  *     Gn_i = dout_i / den_i,  gd_i = -(Gn_i . out_i),  ds_ij = s_ij (Gn_i . v_j + gd_i)
  *     dv_j = sum_i s_ij Gn_i,  dk_j = sum_i ds_ij q_i,  dq_i = sum_j ds_ij k_j
  *
+ * (rbf: ds_ij (q_i - k_j) and ds_ij (k_j - q_i)).
+ *
  * A block of queries meets the keys twice: once for its output and denominators, then for
  * ds, whose similarities are computed again and not kept. Each of the sums is a product of
  * the tile in products.h with a block of scores, which are read with the queries as rows
@@ -20,22 +22,16 @@ struct gradients {
     struct averages g;
     real *ds;              /* [KEYS][QUERIES] */
     real *Gn, *Gn_columns; /* [group][QUERIES][WIDTH], and transposed as queries are */
-    real *dq, *dq_part;    /* [group][QUERIES][WIDTH] */
+    real *q;               /* [group][QUERIES][WIDTH], as they are or as features */
+    real *dq, *dq_part;    /* the same */
     real gd[QUERIES], live[QUERIES]; /* live: 1, or 0 if no key reaches the query */
     real ones[KEYS];
 };
 
-/* What the difference q - k goes into stays with the plain form: it is not a product. */
-static bool by_hand(const struct tarn_attn *a)
-{
-    return a->by == TARN_RBF || a->by == TARN_PAIR;
-}
-
 static size_t grad_work(const struct tarn_attn *a)
 {
-    if (by_hand(a)) return TYPED(tarn_sim_grad).work(a);
     return averages_size(a) +
-           QUERIES * (KEYS + a->M + whole_groups(a->M) + 2 * whole_groups(a->C));
+           QUERIES * (KEYS + a->M + whole_groups(a->M) + 3 * whole_groups(a->C));
 }
 
 static struct gradients gradients_in(const struct tarn_attn *a)
@@ -45,7 +41,8 @@ static struct gradients gradients_in(const struct tarn_attn *a)
     d.ds = work + averages_size(a);
     d.Gn_columns = d.ds + KEYS * QUERIES;
     d.Gn = d.Gn_columns + a->M * QUERIES;
-    d.dq = d.Gn + QUERIES * whole_groups(a->M);
+    d.q = d.Gn + QUERIES * whole_groups(a->M);
+    d.dq = d.q + QUERIES * whole_groups(a->C);
     d.dq_part = d.dq + QUERIES * whole_groups(a->C);
     for (size_t t = 0; t < KEYS; t++) d.ones[t] = 1;
     return d;
@@ -77,24 +74,43 @@ static void open_row(struct gradients *d, size_t i)
     d->gd[i] = gd;
 }
 
+/* Query i of the block side by side with its neighbours. */
+static void copy_query(struct gradients *d, size_t i)
+{
+    const struct scores *b = &d->g.b;
+    const size_t C = b->a->C;
+    const real *q_i = (const real *)b->a->q + (b->first + i) * C;
+    const real *feature = b->q + i / WIDTH * WIDTH * C + i % WIDTH;
+    for (size_t c = 0; c < C; c++)
+        d->q[place(i, c)] = makes_features(b->a) ? feature[c * WIDTH] : q_i[c];
+}
+
 static void open_rows(struct gradients *d)
 {
     const struct tarn_attn *a = d->g.b.a;
     memset(d->Gn, 0, QUERIES * whole_groups(a->M) * sizeof(real));
     memset(d->Gn_columns, 0, QUERIES * a->M * sizeof(real));
-    memset(d->dq, 0, 2 * QUERIES * whole_groups(a->C) * sizeof(real));
+    memset(d->q, 0, 3 * QUERIES * whole_groups(a->C) * sizeof(real));
     memset(d->gd, 0, sizeof d->gd);
     memset(d->live, 0, sizeof d->live);
-    for (size_t i = 0; i < d->g.b.n; i++) open_row(d, i);
+    for (size_t i = 0; i < d->g.b.n; i++) {
+        copy_query(d, i);
+        open_row(d, i);
+    }
 }
 
 static void close_rows(const struct gradients *d)
 {
-    const size_t C = d->g.b.a->C;
-    real *dq = (real *)d->g.b.a->dq + d->g.b.first * C;
-    for (size_t i = 0; i < d->g.b.n; i++)
+    const struct scores *b = &d->g.b;
+    const struct tarn_attn *a = b->a;
+    const size_t C = a->C, at = b->first * C;
+    real *dq = (real *)a->dq + at;
+    for (size_t i = 0; i < b->n; i++)
         for (size_t c = 0; c < C; c++)
             dq[i * C + c] = d->dq[place(i, c)] + d->dq_part[place(i, c)];
+    if (makes_features(a))
+        TYPED(tarn_phi_rows)
+            .grad_scaled(a->phi, b->n, C, (const real *)a->q + at, b->pivot, dq, dq);
 }
 
 /* ---- Keys -------------------------------------------------------------------------------- */
@@ -103,13 +119,13 @@ static __attribute__((noinline)) void weights_grad(struct gradients *d, size_t i
 {
     const struct scores *b = &d->g.b;
     const size_t M = d->g.M;
-    const struct product x = {(const real *)b->a->v + b->key * M,
-                              (ptrdiff_t)M,
-                              1,
-                              d->Gn_columns + i * M,
-                              WIDTH,
-                              d->ds + i,
-                              QUERIES};
+    const struct product x = {.a = (const real *)b->a->v + b->key * M,
+                              .a_row = (ptrdiff_t)M,
+                              .a_step = 1,
+                              .b = d->Gn_columns + i * M,
+                              .b_step = WIDTH,
+                              .out = d->ds + i,
+                              .out_row = QUERIES};
     product(SET, b->keys, b->n - i, M, x, d->ones);
 }
 
@@ -135,16 +151,13 @@ static size_t first_to_see(const struct scores *b, size_t t)
     return key - past < b->n ? key - past : b->n;
 }
 
-/* out_j += sum_i s_ij x_i for `rows` keys from key t of the block on, and the queries from
- * the i-th up to the end-th. */
-static __attribute__((noinline)) void gather(struct group g, size_t t, size_t rows,
-                                             size_t i, size_t end)
+/* For `rows` keys from key t of the block on, and the queries from the i-th up to the
+ * end-th. */
+static void gather(struct group g, size_t t, size_t rows, size_t i, size_t end)
 {
-    product(ADD, rows, g.columns, end - i,
-            (struct product){g.s + t * QUERIES + i, QUERIES, 1,
-                             g.x + (ptrdiff_t)i * g.x_stride, g.x_stride,
-                             g.out + (ptrdiff_t)t * g.out_stride, g.out_stride},
-            NULL);
+    const struct product a = {
+        .a = g.s + t * QUERIES + i, .a_row = QUERIES, .a_step = 1};
+    sum_group(g, a, t, rows, i, end - i);
 }
 
 /* The same for all keys of the block. Queries that do not see a key are left out. */
@@ -163,21 +176,24 @@ static void gather_visible(const struct scores *b, struct group g)
     }
 }
 
-/* out_j += sum_i s_ij x_i over the block. x [n, columns], or in groups where its stride is
- * 0; out [N, columns]. */
+/* out_j += sum_i s_ij x_i over the block; x [group][QUERIES][WIDTH], out [N, columns]. With
+ * `pull`, x pulls at the keys. */
 static void spread(const struct gradients *d, const real *s, const real *x,
-                   size_t stride, size_t columns, void *out)
+                   size_t columns, bool pull, void *out)
 {
     const struct scores *b = &d->g.b;
-    real x_copy[QUERIES * WIDTH], out_copy[KEYS * WIDTH];
+    real k_copy[KEYS * WIDTH], out_copy[KEYS * WIDTH];
     for (size_t c = 0; c < columns; c += WIDTH) {
         const size_t left = columns - c;
         real *out_c = (real *)out + b->key * columns + c;
-        struct group g = {left, s, x + c * QUERIES, WIDTH, out_copy, WIDTH};
-        if (stride) {
-            g.x_stride = (ptrdiff_t)stride;
-            g.x = group_of(x + c, &g.x_stride, b->n, left, x_copy);
-        }
+        struct group g = {.columns = left,
+                          .s = s,
+                          .x = x + c * QUERIES,
+                          .x_stride = WIDTH,
+                          .from_stride = (ptrdiff_t)b->k_stride,
+                          .out = out_copy,
+                          .out_stride = WIDTH};
+        if (pull) g.from = group_of(b->k + c, &g.from_stride, b->keys, left, k_copy);
         if (fits(left)) {
             g.out = out_c;
             g.out_stride = (ptrdiff_t)columns;
@@ -197,11 +213,12 @@ static void grad_block(struct gradients *d)
 {
     const struct scores *b = &d->g.b;
     const struct tarn_attn *a = b->a;
+    const bool pull = a->by == TARN_RBF;
     for (size_t i = 0; i < b->n; i += WIDTH) weights_grad(d, i);
     for (size_t i = 0; i < b->n; i += LANES) scores_grad(d, i, has_exponent(a));
-    weigh_rows(b, d->ds, a->k, a->C, d->dq_part);
-    spread(d, d->ds, (const real *)a->q + b->first * a->C, a->C, a->C, a->dk);
-    spread(d, b->s, d->Gn, 0, a->M, a->dv);
+    weigh_rows(b, d->ds, b->k, b->k_stride, a->C, pull ? d->q : NULL, d->dq_part);
+    spread(d, d->ds, d->q, a->C, pull, a->dk);
+    spread(d, b->s, d->Gn, a->M, false, a->dv);
 }
 
 static void carry_dq(struct gradients *d)
@@ -226,18 +243,31 @@ static tarn_status grad_queries(struct gradients *d, size_t first)
     return TARN_OK;
 }
 
+/* From gradients of features to those of the keys, in place. */
+static tarn_status keys_through_phi(const struct tarn_attn *a)
+{
+    for (size_t j = 0; j < a->N; j += KEYS) {
+        if (tarn_interrupted(a->ctx)) return TARN_EINTR;
+        const size_t rows = a->N - j < KEYS ? a->N - j : KEYS;
+        real *dk = (real *)a->dk + j * a->C;
+        TYPED(tarn_phi_rows)
+            .grad(a->phi, rows, a->C, (const real *)a->k + j * a->C, dk, dk);
+    }
+    return TARN_OK;
+}
+
 static tarn_status sim_grad(struct tarn_attn *a)
 {
-    if (by_hand(a)) return TYPED(tarn_sim_grad).accurate(a);
     struct gradients d = gradients_in(a);
     memset(a->dk, 0, a->N * a->C * sizeof(real));
     memset(a->dv, 0, a->N * a->M * sizeof(real));
     for (size_t i = 0; i < a->N_q; i += QUERIES)
         if (grad_queries(&d, i)) return TARN_EINTR;
-    return TARN_OK;
+    return makes_features(a) ? keys_through_phi(a) : TARN_OK;
 }
 
 const struct tarn_form FAST(tarn_fast_sim_grad) = {.naive = sim_grad,
                                                    .accurate = sim_grad,
                                                    .work = grad_work,
-                                                   .flops = tarn_sim_grad_flops};
+                                                   .flops = tarn_sim_grad_flops,
+                                                   .fused = true};
