@@ -75,8 +75,8 @@ tarn_status sum_k1(const summing<T> &how, const T *k, const T *v, const T *w,
     constexpr unsigned threads = 256;
     const size_t blocks = how.d.heads * blocks_for(state_size(how.d), threads);
     if (blocks == 0) return TARN_OK;
-    return launch(how.ctx, "sum_by_entry", sum_by_entry<T>,
-                  static_cast<unsigned>(blocks), threads, 0, how.d, k, v, w, to);
+    return launch(how.ctx, "sum_by_entry", sum_by_entry<T>, grid_side(blocks), threads,
+                  0, how.d, k, v, w, to);
 }
 
 /* Pieces at once, by squares, then their sums in a fixed order (chunks.cuh): the same bits in
@@ -196,8 +196,7 @@ template <class T, class P> tarn_status meet_k2(tarn_context *ctx, const meeting
     if (a.heads * a.N == 0) return TARN_OK;
     const size_t blocks = a.heads * blocks_for(a.N, L);
     return launch(ctx, "meet_by_square", meet_by_square<T, P>,
-                  dim3(static_cast<unsigned>(blocks), blocks_for(a.B, L)),
-                  tile<T>::threads, 0, a);
+                  dim3(grid_side(blocks), blocks_for(a.B, L)), tile<T>::threads, 0, a);
 }
 
 /* ---- Both, as a rung has them ---------------------------------------------------------------- */

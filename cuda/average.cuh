@@ -31,7 +31,7 @@ __global__ void average_by_row(pairs<T> p, T *out, statistics<T> stats)
     constexpr int threads = block_of_sums;
     SHARED(T, s, [block_of_sums]);
     const size_t row = blockIdx.x, h = row / p.N_q, first = h * p.N;
-    const size_t n = keys_seen(p, h, row % p.N_q);
+    const size_t n = view_from(p, h, row % p.N_q).keys(0);
     const int t = static_cast<int>(threadIdx.x);
     s[t] = lowest<T>();
     for (size_t j = t; j < n && p.has_exponent; j += threads)
@@ -68,8 +68,8 @@ tarn_status average_k1(tarn_context *ctx, const pairs<T> &p, T *out,
 {
     const size_t blocks = p.heads * p.N_q;
     if (blocks == 0) return TARN_OK;
-    return launch(ctx, "average_by_row", average_by_row<T>,
-                  static_cast<unsigned>(blocks), block_of_sums, 0, p, out, stats);
+    return launch(ctx, "average_by_row", average_by_row<T>, grid_side(blocks),
+                  block_of_sums, 0, p, out, stats);
 }
 
 /* ---- k2 ------------------------------------------------------------------------------------ */
@@ -149,7 +149,8 @@ __global__ void __launch_bounds__(256)
     const size_t per_head = (p.N_q + L - 1) / L, h = blockIdx.x / per_head;
     const size_t i0 = blockIdx.x % per_head * L, m0 = blockIdx.y * L;
     const rows<T> q = rows_of(p.q, p.C, h * p.N_q, i0, p.N_q);
-    const size_t n = keys_seen(p, h, i0 + q.count - 1), all = keys_seen(p, h, i0);
+    const view seen = view_from(p, h, i0);
+    const size_t n = seen.keys(q.count - 1);
     team<T> mine = team_of_thread<T>();
     entries<T> total = {}, part = {};
     for (size_t j0 = 0; j0 < n; j0 += L) {
@@ -158,7 +159,7 @@ __global__ void __launch_bounds__(256)
         entries<T> sum = {};
         each_with_each<T, P>(sum, q, k, p.distance, xs, ys);
         P::each([&](int u, int w, int i, int j) {
-            const bool sees = j0 + j < keys_seen(p, h, i0 + i);
+            const bool sees = j0 + j < seen.keys(i);
             ys[i][j] = sees ? scored(p, sum[u][w]) : unseen(p);
         });
         load<T>(xs, v.first + m0, v.width, v.count, p.M - m0);
@@ -172,11 +173,11 @@ __global__ void __launch_bounds__(256)
         const int count = static_cast<int>(v.count);
         const auto s = [&](int j, int i) { return ys[i][j]; };
         const auto value = [&](int j, int m) { return xs[j][m]; };
-        if (j0 + v.count <= all)
+        if (j0 + v.count <= seen.keys(0))
             P::multiply(part, count, s, value);
         else
             P::combine(part, count, s, value, [&](T &o, T x, T y, int j, int u, int w) {
-                if (j0 + j < keys_seen(p, h, i0 + P::row(u, w))) o += x * y;
+                if (j0 + j < seen.keys(P::row(u, w))) o += x * y;
             });
         P::each([&](int u, int w, int, int) { carry(part[u][w], total[u][w]); });
         __syncthreads();
@@ -205,8 +206,8 @@ tarn_status average_k2(tarn_context *ctx, const pairs<T> &p, T *out,
     const size_t blocks = p.heads * blocks_for(p.N_q, L);
     if (p.heads * p.N_q == 0) return TARN_OK;
     return launch(ctx, "average_by_square", average_by_square<T, P>,
-                  dim3(static_cast<unsigned>(blocks), blocks_for(p.M, L)),
-                  tile<T>::threads, 0, p, out, stats);
+                  dim3(grid_side(blocks), blocks_for(p.M, L)), tile<T>::threads, 0, p,
+                  out, stats);
 }
 
 } // namespace

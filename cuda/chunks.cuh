@@ -140,7 +140,7 @@ tarn_status sum_chunks(tarn_context *ctx, const chunks &d, const T *k, const T *
     const size_t blocks = d.heads * d.count;
     if (blocks == 0) return TARN_OK;
     return launch(ctx, "chunk_sums", chunk_sums<T, P>,
-                  dim3(unsigned(blocks), blocks_for(d.C, L), blocks_for(d.M, L)),
+                  dim3(grid_side(blocks), blocks_for(d.C, L), blocks_for(d.M, L)),
                   tile<T>::threads, 0, d, k, v, w, states);
 }
 
@@ -151,7 +151,7 @@ tarn_status scan(tarn_context *ctx, const chunks &d, bool backwards,
     constexpr unsigned threads = 256;
     const size_t blocks = d.heads * blocks_for(state_size(d), threads);
     if (blocks == 0) return TARN_OK;
-    return launch(ctx, "scan_chunks", scan_chunks<T>, unsigned(blocks), threads, 0, d,
+    return launch(ctx, "scan_chunks", scan_chunks<T>, grid_side(blocks), threads, 0, d,
                   backwards, from, to, states);
 }
 
@@ -218,7 +218,7 @@ tarn_status output_chunks(const tarn_span *s, const chunks &d, const T *states, 
     const arrays<T> a = arrays_in<T>(s);
     if (blocks == 0) return TARN_OK;
     return launch(s->ctx, "chunk_outputs", chunk_outputs<T, P>,
-                  dim3(unsigned(blocks), blocks_for(d.M, tile<T>::side)),
+                  dim3(grid_side(blocks), blocks_for(d.M, tile<T>::side)),
                   tile<T>::threads, 0, d, a.q, a.k, a.v, states, a.eps, a.eps_row, out,
                   dens);
 }

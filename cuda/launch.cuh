@@ -77,10 +77,18 @@ inline tarn_status launch(tarn_context *ctx, const char *name, Kernel kernel, di
 #endif
 }
 
+/* One side of a grid. What does not fit becomes the most there is, which no device takes: the
+ * launch is refused, it does not do a part. */
+inline unsigned grid_side(size_t blocks)
+{
+    const unsigned most = ~0u;
+    return blocks < most ? static_cast<unsigned>(blocks) : most;
+}
+
 /* Blocks that cover n elements; at least one, as a grid must not be empty. */
 inline unsigned blocks_for(size_t n, unsigned per_block)
 {
-    return n ? static_cast<unsigned>((n + per_block - 1) / per_block) : 1;
+    return n ? grid_side((n + per_block - 1) / per_block) : 1;
 }
 
 } // namespace

@@ -47,13 +47,23 @@ template <class T> pairs<T> pairs_of(const tarn_span *s)
             array(s->eps_row)};
 }
 
-/* How many keys query i of head h sees. */
+/* What some queries of a head see: the i-th of them the first keys(i) keys. */
+struct view {
+    size_t n,
+        first; /* keys that exist; those that the query 0 of these sees, if causal */
+    bool causal;
+
+    __device__ size_t keys(size_t i) const
+    {
+        return causal && first + i < n ? first + i : n;
+    }
+};
+
+/* The view of the queries of head h from i on. */
 template <class T>
-__device__ inline size_t keys_seen(const pairs<T> &p, size_t h, size_t i)
+__device__ inline view view_from(const pairs<T> &p, size_t h, size_t i)
 {
-    const size_t n = p.lengths ? size_t(p.lengths[h]) : p.N;
-    const size_t before = p.past + i + 1;
-    return p.causal && before < n ? before : n;
+    return {p.lengths ? size_t(p.lengths[h]) : p.N, p.past + i + 1, p.causal};
 }
 
 /* From the sum over c, q.k or |q - k|^2, to the score. */

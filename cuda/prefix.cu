@@ -153,7 +153,7 @@ template <class T, class P> tarn_status k3(tarn_span *s)
     if (!status) status = scan(s->ctx, d, false, read_only(state), state, a.work);
     if (!status)
         status = launch(s->ctx, "prefix_k3", super_outputs<T, P>,
-                        dim3(unsigned(blocks), blocks_for(d.M, tile<T>::side)),
+                        dim3(grid_side(blocks), blocks_for(d.M, tile<T>::side)),
                         tile<T>::threads, sizeof(bench<T>), d, a,
                         static_cast<const T *>(a.work));
     s->count = 0;

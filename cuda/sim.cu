@@ -27,7 +27,7 @@ __global__ void weights_by_pair(pairs<T> p, statistics<T> stats, T *weights)
     const size_t pair = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
     if (pair >= p.heads * p.N_q * p.N) return;
     const size_t row = pair / p.N, h = row / p.N_q, j = pair % p.N;
-    if (j >= keys_seen(p, h, row % p.N_q)) {
+    if (j >= view_from(p, h, row % p.N_q).keys(0)) {
         weights[pair] = 0;
         return;
     }
@@ -49,14 +49,15 @@ __global__ void __launch_bounds__(256)
     const size_t j0 = blockIdx.x % across * L;
     const rows<T> q = rows_of(p.q, p.C, h * p.N_q, i0, p.N_q);
     const rows<T> k = rows_of(p.k, p.C, h * p.N, j0, p.N);
+    const view seen = view_from(p, h, i0);
     entries<T> sum = {};
     each_with_each<T, P>(sum, q, k, p.distance, xs, ys);
     P::each([&](int u, int w, int i, int j) {
         if (size_t(i) >= q.count || size_t(j) >= k.count) return;
         const size_t row = h * p.N_q + i0 + i;
         const T s = similarity(p, scored(p, sum[u][w]), stats.max[row]);
-        const bool sees = j0 + j < keys_seen(p, h, i0 + i);
-        weights[row * p.N + j0 + j] = sees ? divided(s, stats.den[row]) : T(0);
+        weights[row * p.N + j0 + j] =
+            j0 + j < seen.keys(i) ? divided(s, stats.den[row]) : T(0);
     });
 }
 
@@ -76,9 +77,8 @@ tarn_status weights_k2(tarn_context *ctx, const pairs<T> &p, statistics<T> stats
 {
     constexpr unsigned L = tile<T>::side;
     const size_t blocks = p.heads * blocks_for(p.N_q, L) * blocks_for(p.N, L);
-    return launch(ctx, "weights_by_square", weights_by_square<T, P>,
-                  static_cast<unsigned>(blocks), tile<T>::threads, 0, p, stats,
-                  weights);
+    return launch(ctx, "weights_by_square", weights_by_square<T, P>, grid_side(blocks),
+                  tile<T>::threads, 0, p, stats, weights);
 }
 
 /* ---- The ladder ------------------------------------------------------------------------------ */

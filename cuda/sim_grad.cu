@@ -83,7 +83,7 @@ template <class T> __global__ void query_by_row(pairs<T> p, backward<T> b)
     constexpr int threads = block_of_sums;
     SHARED(T, g, [block_of_sums]);
     const size_t row = blockIdx.x, h = row / p.N_q, C = p.C;
-    const size_t n = keys_seen(p, h, row % p.N_q);
+    const size_t n = view_from(p, h, row % p.N_q).keys(0);
     const int t = static_cast<int>(threadIdx.x);
     const T *q_i = p.q + row * C;
     for (size_t c = t; c < C; c += threads) b.dq[row * C + c] = 0;
@@ -166,33 +166,24 @@ __device__ inline void load_facts(row_facts<T> *facts, const backward<T> &b,
 
 /* A square of queries and a square of keys of one head. */
 template <class T> struct square_of_pairs {
-    size_t h, i0, j0;
+    view seen; /* by the queries */
+    size_t j0;
     rows<T> q, k, v, Gn;
+
+    __device__ bool sees(int i, int j) const { return j0 + j < seen.keys(i); }
+    /* Nothing is masked, among the rows that exist. */
+    __device__ bool sees_all() const { return j0 + k.count <= seen.keys(0); }
 };
 template <class T>
 __device__ inline square_of_pairs<T> square_at(const pairs<T> &p, const backward<T> &b,
                                                size_t h, size_t i0, size_t j0, size_t n)
 {
-    return {h,
-            i0,
+    return {view_from(p, h, i0),
             j0,
             rows_of(p.q, p.C, h * p.N_q, i0, p.N_q),
             rows_of(p.k, p.C, h * p.N, j0, n),
             rows_of(p.v, p.M, h * p.N, j0, n),
             rows_of<T>(b.Gn, p.M, h * p.N_q, i0, p.N_q)};
-}
-
-template <class T>
-__device__ inline bool sees(const pairs<T> &p, const square_of_pairs<T> &at, int i,
-                            int j)
-{
-    return at.j0 + j < keys_seen(p, at.h, at.i0 + i);
-}
-/* Nothing of the square is masked, among the rows that exist. */
-template <class T>
-__device__ inline bool sees_all(const pairs<T> &p, const square_of_pairs<T> &at)
-{
-    return at.j0 + at.k.count <= keys_seen(p, at.h, at.i0);
 }
 
 /* Writes g of a square of pairs (or s, if `plain`) to ys[i][j]; 0 where nobody sees. */
@@ -207,7 +198,7 @@ gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
     P::each([&](int u, int w, int i, int j) {
         const row_facts<T> f = facts[i];
         const T score = scored(p, sum[u][w]);
-        if (!sees(p, at, i, j))
+        if (!at.sees(i, j))
             ys[i][j] = 0;
         else if (plain)
             ys[i][j] = similarity(p, score, f.max);
@@ -229,7 +220,7 @@ __global__ void __launch_bounds__(256) query_by_square(pairs<T> p, backward<T> b
     const size_t per_head = (p.N_q + L - 1) / L, h = blockIdx.x / per_head;
     const size_t i0 = blockIdx.x % per_head * L, c0 = blockIdx.y * L;
     const rows<T> q = rows_of(p.q, p.C, h * p.N_q, i0, p.N_q);
-    const size_t n = keys_seen(p, h, i0 + q.count - 1);
+    const size_t n = view_from(p, h, i0).keys(q.count - 1);
     const auto inside = [&](int i, int c) {
         return size_t(i) < q.count && c0 + c < p.C;
     };
@@ -247,11 +238,11 @@ __global__ void __launch_bounds__(256) query_by_square(pairs<T> p, backward<T> b
         const int count = static_cast<int>(at.k.count);
         const auto g = [&](int j, int i) { return ys[i][j]; };
         const auto key = [&](int j, int c) { return xs[j][c]; };
-        if (sees_all(p, at) && !p.distance)
+        if (at.sees_all() && !p.distance)
             P::multiply(part, count, g, key);
         else
             P::combine(part, count, g, key, [&](T &dq, T x, T y, int j, int u, int w) {
-                if (sees(p, at, P::row(u, w), j)) dq += x * (y - here[u][w]);
+                if (at.sees(P::row(u, w), j)) dq += x * (y - here[u][w]);
             });
         P::each([&](int u, int w, int, int) { carry(part[u][w], total[u][w]); });
         __syncthreads();
@@ -293,13 +284,12 @@ __global__ void __launch_bounds__(256) key_by_square(pairs<T> p, backward<T> b)
         const int count = static_cast<int>(at.q.count);
         const auto g = [&](int i, int j) { return ys[i][j]; };
         const auto query = [&](int i, int c) { return xs[i][c]; };
-        if (sees_all(p, at) && !p.distance)
+        if (at.sees_all() && !p.distance)
             P::multiply(part, count, g, query);
         else
             P::combine(part, count, g, query,
                        [&](T &sum, T x, T y, int i, int u, int w) {
-                           if (sees(p, at, i, P::row(u, w)))
-                               sum += x * (y - here[u][w]);
+                           if (at.sees(i, P::row(u, w))) sum += x * (y - here[u][w]);
                        });
         P::each([&](int u, int w, int, int) { carry(part[u][w], total[u][w]); });
         __syncthreads();
@@ -327,8 +317,8 @@ template <class T> tarn_status k1(tarn_span *s)
 {
     const pairs<T> p = pairs_of<T>(s);
     const backward<T> b = backward_of<T>(s);
-    const unsigned queries = static_cast<unsigned>(p.heads * p.N_q);
-    const unsigned keys = static_cast<unsigned>(p.heads * p.N);
+    const unsigned queries = grid_side(p.heads * p.N_q);
+    const unsigned keys = grid_side(p.heads * p.N);
     tarn_status status = average_k1(s->ctx, p, b.Gn, b.stats);
     if (!status) status = after_forward(s, p, b);
     if (!status && queries)
@@ -345,17 +335,17 @@ template <class T, class P> tarn_status k2(tarn_span *s)
     constexpr unsigned L = tile<T>::side, threads = tile<T>::threads;
     const pairs<T> p = pairs_of<T>(s);
     const backward<T> b = backward_of<T>(s);
-    const unsigned heads = static_cast<unsigned>(p.heads);
+    const unsigned queries = grid_side(p.heads * blocks_for(p.N_q, L));
+    const unsigned keys = grid_side(p.heads * blocks_for(p.N, L));
     const unsigned of_k = blocks_for(p.C, L), of_v = blocks_for(p.M, L);
     tarn_status status = average_k2<T, P>(s->ctx, p, b.Gn, b.stats);
     if (!status) status = after_forward(s, p, b);
     if (!status && p.heads > 0 && p.N_q > 0)
         status = launch(s->ctx, "query_by_square", query_by_square<T, P>,
-                        dim3(heads * blocks_for(p.N_q, L), of_k), threads, 0, p, b);
+                        dim3(queries, of_k), threads, 0, p, b);
     if (!status && p.heads > 0 && p.N > 0)
-        status =
-            launch(s->ctx, "key_by_square", key_by_square<T, P>,
-                   dim3(heads * blocks_for(p.N, L), of_k + of_v), threads, 0, p, b);
+        status = launch(s->ctx, "key_by_square", key_by_square<T, P>,
+                        dim3(keys, of_k + of_v), threads, 0, p, b);
     return status;
 }
 

@@ -52,6 +52,7 @@ struct problem {
         sound; /* the last keys and values, from this position on, are NaN; 0: none are */
     void (*change)(const struct problem *p,
                    struct inputs *in); /* of the inputs, or NULL */
+    bool once; /* in the first order of threads only: it is long */
 };
 
 /* Attention by features, eps 1e-6, not causal. */

@@ -73,3 +73,9 @@ Test(kernels_assoc, a_query_without_features_gets_0)
     check_outputs(&p, LADDERS(assoc), "assoc without features");
     check_gradients(&p, LADDERS(assoc_grad), "assoc_grad without features");
 }
+
+Test(kernels_assoc, more_blocks_than_a_grid_has_are_refused)
+{
+    expect_too_large(LADDERS(assoc), (size_t)1 << 33, 1);
+    expect_too_large(LADDERS(assoc_grad), (size_t)1 << 33, 1);
+}

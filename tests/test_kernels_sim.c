@@ -106,3 +106,31 @@ Test(kernels_sim, what_is_not_seen_may_be_NaN)
             check_gradients(&p, LADDERS(sim_grad), "sim_grad, NaN past the length");
     }
 }
+
+/* SHP: heads are counted by grid.x, whose limit is 2^31 - 1 blocks, not 65,535. */
+Test(kernels_sim, there_may_be_many_heads_and_not_too_many_blocks)
+{
+    struct problem p = problem_of((struct sizes){65537, 1, 1, 1, 1});
+    p.once = true; /* and k1 only, whose blocks are small */
+    const struct tarn_ladder k1[] = {{tarn_emu_sim_f32.rungs, 1, 0},
+                                     {tarn_emu_sim_f64.rungs, 1, 0}};
+    check_outputs(&p, (struct ladders){{&k1[0], &k1[1]}}, "sim of many heads");
+    expect_too_large(LADDERS(sim), (size_t)1 << 33, 1);
+    expect_too_large(LADDERS(sim_grad), (size_t)1 << 33, 1);
+}
+
+/* Tensor cores round what they multiply: who asks for them must get them. */
+Test(kernels_sim, tf32_has_fewer_digits)
+{
+    struct problem p = problem_of((struct sizes){1, 64, 64, 64, 64});
+    struct inputs in = inputs_of(&p, TARN_FLOAT32, false);
+    const struct tarn_rung *rungs = tarn_emu_sim_f32.rungs;
+    struct results plain = run_rung(&p, &in, &rungs[1]),
+                   tf32 = run_rung(&p, &in, &rungs[2]);
+    cr_assert_str_eq(rungs[2].name, "tf32");
+    cr_assert_neq(tarn_emu_sim_f32.best, 2);
+    cr_assert_gt(largest_difference(ctx, plain.out, tf32.out), 1e-5);
+    free_results(&plain);
+    free_results(&tf32);
+    free_inputs(&in);
+}
