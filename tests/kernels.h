@@ -12,6 +12,7 @@
 #define TARN_TESTS_KERNELS_H
 
 #include "kernels_device.h"
+#include "tolerance.h"
 
 /* ---- Ladders --------------------------------------------------------------------------- */
 
@@ -40,22 +41,17 @@ struct ladders {
 
 /* ---- How near a result must be ----------------------------------------------------------- */
 
-/* The bound of src/check/equiv.c, for the same reasons: two-level sums over N, one sum over
- * C or an exp, twice that and a sum over M in a gradient. With tf32 each factor of a product
- * has 11 bits: two factors in each of two products, and the exponent a sum of such ones. */
 static inline double tolerance(const struct problem *p, const struct inputs *in,
                                const char *rung)
 {
-    const double N = (double)(p->n.N > p->n.N_q ? p->n.N : p->n.N_q), L = 64;
-    const double C = (double)p->n.C, a = in->oracle.exponent;
-    const double eps = in->dtype == TARN_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
-    const bool has_exponent =
-        p->options.by == TARN_SOFTMAX || p->options.by == TARN_RBF;
-    double n = fmin(N, L) + ceil(N / L) + 8, tf32 = 0;
-    n += has_exponent ? (sqrt(C) + 2) * a : C + a;
-    if (in->dout) n = 2 * n + (double)p->n.M;
-    if (strcmp(rung, "tf32") == 0) tf32 = ldexp(4 + (has_exponent ? 2 * a : 0), -11);
-    return n * eps + (in->dout ? 4 : 1) * tf32;
+    return sum_tolerance(&(struct summed){.dtype = in->dtype,
+                                          .N = p->n.N > p->n.N_q ? p->n.N : p->n.N_q,
+                                          .C = p->n.C,
+                                          .M = p->n.M,
+                                          .by = p->options.by,
+                                          .exponent = in->oracle.exponent,
+                                          .grad = in->dout != NULL,
+                                          .tf32 = strcmp(rung, "tf32") == 0});
 }
 
 struct claim {

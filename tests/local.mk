@@ -84,6 +84,19 @@ criterion_tests += tests/test_cuda_device
 tests_test_cuda_device_CPPFLAGS = -I$(top_srcdir)/tests/fake_cuda $(AM_CPPFLAGS)
 EXTRA_DIST += tests/fake_cuda/cuda_runtime_api.h
 
+## The kernels of cuda/ on a real GPU: make check-gpu. Its own test is on the emulated device.
+EXTRA_PROGRAMS = tests/gpu/check_gpu
+tests_gpu_check_gpu_SOURCES = tests/gpu/check_gpu.c tests/gpu/gpu.h tests/gpu/forms.c \
+	tests/gpu/compare.c tests/gpu/times.c tests/gpu/report.c tests/tolerance.h
+tests_gpu_check_gpu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_gpu_check_gpu_LDADD = libcore.la
+cli_tests += tests/cli/check_gpu.sh
+CLEANFILES += tests/gpu/check_gpu
+EXTRA_DIST += tests/gpu/run
+check-gpu: tests/gpu/check_gpu
+	$(SHELL) $(srcdir)/tests/gpu/run tests/gpu/check_gpu $(CHECK_GPU)
+.PHONY: check-gpu
+
 ## The kernels of cuda/ on the emulated device.
 if WITH_EMU
 criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix tests/test_kernels_rnn
