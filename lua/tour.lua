@@ -324,6 +324,30 @@ local function answers(q, k, v, full, causal)
   verbatim(0, tostring(tarn.equiv(q, k, v, {by = "softmax"})))
 end
 
+-- The devices that can be used here besides the cpu.
+local function devices()
+  local names = {}
+  for _, backend in ipairs(tarn.backends()) do
+    if backend.usable and backend.device ~= "cpu" then names[#names + 1] = backend.device end
+  end
+  return names
+end
+
+-- The kernels of cuda/, on whatever can run them.
+local function kernels(q, k, v)
+  local names = devices()
+  if #names == 0 then return end
+  heading("The same forms as kernels for a GPU", "cuda/")
+  prose(3, "A GPU has thousands of threads, so its kernels do all heads at once, and the " ..
+    "chunks of a sequence side by side. The emulated device emu runs the very same source " ..
+    "on the CPU, thread by thread: its times are not those of a GPU, its answers are.")
+  say()
+  table.insert(names, 1, "cpu")
+  say(('equiv(q, k, v, {devices = {"%s"}, dtypes = {"float32"}})'):format(
+    table.concat(names, '", "')))
+  verbatim(0, tostring(tarn.equiv(q, k, v, {devices = names, dtypes = {"float32"}})))
+end
+
 -- The tour ------------------------------------------------------------------------------
 
 -- help: tour()
@@ -360,6 +384,7 @@ function tarn.tour()
   memory(q, k, v)
 
   answers(q, k, v, full, causal)
+  kernels(q, k, v)
   heading(("The end, after %s"):format(report.duration(machine.clock() - start)))
   verbatim(3, 'Go on with phis(), help("prefix"), or your own φ, a function of [N, D]:\n' ..
     "q, k, v = randn(64, 8), randn(64, 8), randn(64, 8)\n" ..

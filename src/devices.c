@@ -72,7 +72,7 @@ tarn_status tarn_find_device(tarn_context *ctx, const char *function, const char
 tarn_status tarn_to(tarn_context *ctx, const tarn_tensor *t, const char *device,
                     tarn_tensor **out)
 {
-    const struct tarn_device *target;
+    const struct tarn_device *target = NULL;
     tarn_status status = tarn_find_device(ctx, "to", device, &target);
     return status ? status : tarn_move(ctx, t, target, out);
 }
