@@ -35,6 +35,10 @@ enum {
     TARN_EMU_ARGUMENTS = 4 << 10, /* room for the arguments of a kernel */
 };
 
+/* A program that loads kernels at run time exports these names to them (-export-dynamic);
+ * libtarn.so, which does not, keeps them to itself. */
+#pragma GCC visibility push(default)
+
 /* ---- Seen from a kernel ------------------------------------------------------------ */
 
 struct tarn_emu_dim {
@@ -84,6 +88,7 @@ struct tarn_emu_grid {
 /* Runs a grid to its end. An error in the kernel is TARN_EDEVICE with a message that names
  * kernel, block, thread, file, line and what is wrong; memory then holds what was written. */
 tarn_status tarn_emu_launch(tarn_context *ctx, const struct tarn_emu_grid *launch);
+#pragma GCC visibility pop
 
 enum tarn_emu_order { TARN_EMU_FORWARD, TARN_EMU_REVERSED, TARN_EMU_RANDOM };
 

@@ -40,6 +40,7 @@ static inline void saw(void *address, size_t bytes, enum tarn_access access,
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
 
 #define HERE __builtin_return_address(0)
+#pragma GCC visibility push(default) /* as in emu.h */
 
 /* ---- Plain accesses ---------------------------------------------------------------------- */
 
@@ -185,3 +186,4 @@ void __tsan_vptr_update(void *vptr, void *fresh)
 {
     (void)vptr, (void)fresh;
 }
+#pragma GCC visibility pop

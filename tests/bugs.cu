@@ -147,9 +147,8 @@ __global__ void host_pointer(float *out, const float *host)
     out[me()] = host[me()]; // BUG host_pointer
 }
 
-__global__ void null_pointer(float *out)
+__global__ void null_pointer(float *out, const float *nothing)
 {
-    const float *nothing = nullptr;
     out[me()] = nothing[me()]; // BUG null_pointer
 }
 
@@ -342,7 +341,7 @@ extern "C" const bug TARN_TABLE(bugs, all)[] = {
     BUG(past_fixed_shared, 1, 0, m.out),
     BUG(past_static_shared, 1, 0, m.out),
     BUG(host_pointer, 1, 0, m.out, m.host),
-    BUG(null_pointer, 1, 0, m.out),
+    BUG(null_pointer, 1, 0, m.out, static_cast<const float *>(nullptr)),
     BUG(variable_of_the_host, 1, 0, m.out),
     BUG(local_of_another, 1, 0, m.out),
     BUG(fresh_dynamic_shared, 1, bytes, m.out),

@@ -76,6 +76,14 @@ tests_test_emu_bugs_LDADD = $(bugs_objects) $(LDADD)
 tests_test_emu_profile_LDADD = tests/accesses.checked.lo $(LDADD)
 CLEANFILES += $(bugs_objects) tests/accesses.checked.lo tests/*.lo.d
 -include tests/bugs.emu.lo.d tests/bugs.checked.lo.d tests/accesses.checked.lo.d
+## The same kernels once more as a module that the test loads, as kernels of users are.
+check_LTLIBRARIES = tests/bugs.la
+tests_bugs_la_SOURCES =
+tests_bugs_la_LIBADD = $(bugs_objects)
+tests_bugs_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+criterion_tests += tests/test_emu_module
+tests_test_emu_module_LDFLAGS = -export-dynamic
+EXTRA_tests_test_emu_module_DEPENDENCIES = tests/bugs.la
 endif
 EXTRA_DIST += tests/bugs.h tests/bugs.cu tests/accesses.h tests/accesses.cu
 
