@@ -273,6 +273,7 @@ static void exit_fiber(struct tarn_emu_worker *w, struct tarn_fiber *f)
 static void live(void)
 {
     struct tarn_emu_worker *w = tarn_emu_worker;
+    tarn_fiber_begin();
     w->in_runtime = false;
     w->job->launch->body(w->arguments);
     w->in_runtime = true;

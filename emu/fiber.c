@@ -132,10 +132,19 @@ void tarn_fiber_switch(struct tarn_fiber *from, struct tarn_fiber *to)
 #endif
 }
 
+/* The first thing a fiber does: the switch that brought it here ends here. */
+void tarn_fiber_begin(void)
+{
+#ifdef ADDRESS_SANITIZER
+    __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+#endif
+}
+
 void tarn_fiber_prepare(struct tarn_fiber *f, void (*entry)(void))
 {
 #ifdef ADDRESS_SANITIZER
     __asan_unpoison_memory_region(f->stack, TARN_EMU_STACK);
+    f->fake_stack = NULL;
 #endif
     /* 192 bytes further down for each lane: else all stacks meet in the same cache lines. */
     const uintptr_t lane = f->index % TARN_EMU_WARP;

@@ -105,6 +105,7 @@ extern __thread struct tarn_emu_worker *tarn_emu_worker
 /* fiber.c */
 bool tarn_fibers_new(struct tarn_emu_worker *w);
 void tarn_fibers_free(struct tarn_emu_worker *w);
+void tarn_fiber_begin(void);
 void tarn_fiber_prepare(struct tarn_fiber *f, void (*entry)(void));
 void tarn_fiber_switch(struct tarn_fiber *from, struct tarn_fiber *to);
 

@@ -139,7 +139,8 @@ static void *work(void *number_as_pointer)
     tarn_emu_worker = team.worker[number];
     const stack_t stack = {.ss_sp = tarn_emu_worker->signal_stack,
                            .ss_size = sizeof tarn_emu_worker->signal_stack};
-    sigaltstack(&stack, NULL);
+    stack_t before; /* a sanitizer's, which it wants back */
+    sigaltstack(&stack, &before);
     pthread_mutex_lock(&team.lock);
     for (;;) {
         while (!team.over &&
@@ -154,6 +155,7 @@ static void *work(void *number_as_pointer)
         if (--team.busy == 0) pthread_cond_signal(&team.done);
     }
     pthread_mutex_unlock(&team.lock);
+    sigaltstack(&before, NULL);
     return NULL;
 }
 

@@ -149,7 +149,7 @@ __global__ void host_pointer(float *out, const float *host)
 
 __global__ void null_pointer(float *out, const float *nothing)
 {
-    out[me()] = nothing[me()]; // BUG null_pointer
+    out[me()] = nothing[me()] + 1; // BUG null_pointer
 }
 
 int counter = 1;

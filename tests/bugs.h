@@ -21,7 +21,9 @@ struct bug {
 };
 
 /* The same kernels plain and instrumented; they end with a name of NULL. */
+#pragma GCC visibility push(default)
 extern const struct bug tarn_emu_bugs_all[], tarn_checked_bugs_all[];
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -72,6 +72,7 @@ lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua
 if WITH_EMU
 criterion_tests += tests/test_emu tests/test_emu_bugs tests/test_emu_profile
 bugs_objects = tests/bugs.emu.lo tests/bugs.checked.lo
+tests/bugs.emu.lo: SANITIZER_CFLAGS = # the mistakes are for the device to find
 tests_test_emu_bugs_LDADD = $(bugs_objects) $(LDADD)
 tests_test_emu_profile_LDADD = tests/accesses.checked.lo $(LDADD)
 CLEANFILES += $(bugs_objects) tests/accesses.checked.lo tests/*.lo.d
