@@ -45,7 +45,7 @@ __device__ inline T sum_of_column(const T *column, int warps, int pitch)
 //> region rnn_k2
 /* Block: one head. Warp: rows w, w + 8, ..; lane: columns lane, lane + 32, .. */
 template <class T>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 1)
     walk_in_warps(size_t N, size_t C, size_t M, size_t count, arrays<T> a,
                   levels<T> states)
 {
