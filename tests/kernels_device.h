@@ -258,7 +258,8 @@ static inline struct device put(const struct problem *p, const struct inputs *in
     struct tarn_span *s = &d.s;
     d.S = shaped(in->dtype, 4, (size_t[]){n.heads, 1, n.C, n.M});
     d.z = shaped(in->dtype, 3, (size_t[]){n.heads, 1, n.C});
-    d.weights = shaped(in->dtype, 4, (size_t[]){n.heads, 1, n.N_q, n.N});
+    if (p->weights)
+        d.weights = shaped(in->dtype, 4, (size_t[]){n.heads, 1, n.N_q, n.N});
     s->C = n.C, s->M = n.M;
     s->by = o->by, s->causal = o->causal, s->past = p->past;
     s->eps = o->by == TARN_SOFTMAX ? 0 : o->eps;

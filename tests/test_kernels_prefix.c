@@ -147,3 +147,51 @@ Test(kernels_prefix, the_state_afterwards_is_the_sum_of_all_tokens)
     p.state = true;
     check_ladders(&p, LADDERS(prefix), "prefix", false, state_is_the_sum);
 }
+
+/* ---- Large ---------------------------------------------------------------------------------- */
+
+/* z, the sum of all keys, by a rung as float: the largest error relative to it, in eps. */
+static double drift_of(const struct problem *p, const struct tarn_rung *rung)
+{
+    struct inputs in = inputs_of(p, TARN_FLOAT32, false);
+    struct results r = run_rung(p, &in, rung);
+    double worst = 0;
+    for (size_t c = 0; c < p->n.C; c++) {
+        double z = 0;
+        for (size_t i = 0; i < p->n.N; i++) z += flat(in.k, i * p->n.C + c);
+        worst = fmax(worst, fabs(flat(r.z, c) / z - 1));
+    }
+    free_results(&r);
+    free_inputs(&in);
+    return worst / (double)FLT_EPSILON;
+}
+
+/* Keys are positive, and a plain float sum of 30,000 of them drifts by some 30 eps. */
+Test(kernels_prefix, float_errors_do_not_grow_with_the_sequence)
+{
+    for (size_t N = 300; N <= 30000; N *= 10)
+        for (int r = 0; r < tarn_emu_prefix_f32.count; r++) {
+            const struct problem p = problem_of((struct sizes){1, N, N, 3, 4});
+            const struct tarn_rung *rung = &tarn_emu_prefix_f32.rungs[r];
+            const double drift = drift_of(&p, rung);
+            cr_assert_leq(drift, 1.5, "%s, N %zu: %.3g eps", rung->name, N, drift);
+        }
+}
+
+/* A grid has at most 65,535 blocks in y and z: heads must not be counted there. The first
+ * token of each head sees itself alone. */
+Test(kernels_prefix, there_may_be_more_than_65535_heads)
+{
+    const struct problem p = problem_of((struct sizes){65537, 1, 1, 1, 1});
+    const struct tarn_ladder *ladder = &tarn_emu_prefix_f32;
+    struct inputs in = inputs_of(&p, TARN_FLOAT32, false);
+    struct results r = run_rung(&p, &in, &ladder->rungs[ladder->best]);
+    for (size_t h = 0; h < p.n.heads; h++) {
+        const double s = flat(in.q, h) * flat(in.k, h);
+        const double expected = s * flat(in.v, h) / (s + p.options.eps);
+        cr_assert(fabs(flat(r.out, h) - expected) <= 1e-6 * fabs(expected), "head %zu",
+                  h);
+    }
+    free_results(&r);
+    free_inputs(&in);
+}
