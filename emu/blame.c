@@ -98,25 +98,39 @@ static void ask(const char *command, size_t count, struct tarn_emu_line *lines)
     if (pipe) pclose(pipe);
 }
 
+enum { AT_ONCE = 64, DIGITS = 24 };
+
+/* Too much for the stack of a fiber. */
+struct question {
+    char file[PATH_MAX], next[PATH_MAX];
+    char command[PATH_MAX + AT_ONCE * DIGITS + 64];
+};
+
+/* Asks for as many places as lie in the file of the first; gives how many. */
+static size_t ask_for_some(struct question *q, const void *const *code, size_t count,
+                           struct tarn_emu_line *lines)
+{
+    size_t address, n = 1;
+    if (!file_of_code(code[0], q->file, &address)) return 1;
+    int used = snprintf(q->command, sizeof q->command, "addr2line -a -i -e '%s' %#zx",
+                        q->file, address);
+    while (n < AT_ONCE && n < count && file_of_code(code[n], q->next, &address) &&
+           strcmp(q->file, q->next) == 0) {
+        used += snprintf(q->command + used, DIGITS, " %#zx", address);
+        n++;
+    }
+    snprintf(q->command + used, DIGITS, " 2>/dev/null");
+    ask(q->command, n, lines);
+    return n;
+}
+
 void tarn_emu_lines(const void *const *code, size_t count, struct tarn_emu_line *lines)
 {
-    enum { AT_ONCE = 64, DIGITS = 24 };
-    char file[PATH_MAX], other[PATH_MAX], command[PATH_MAX + AT_ONCE * DIGITS + 64];
+    struct question *q = malloc(sizeof *q);
     memset(lines, 0, count * sizeof *lines);
-    for (size_t i = 0, n; i < count; i += n ? n : 1) {
-        size_t address;
-        n = 0;
-        if (!file_of_code(code[i], file, &address)) continue;
-        int used = snprintf(command, sizeof command, "addr2line -a -i -e '%s'", file);
-        do {
-            used += snprintf(command + used, DIGITS, " %#zx", address);
-            n++;
-        } while (n < AT_ONCE && i + n < count &&
-                 file_of_code(code[i + n], other, &address) &&
-                 strcmp(file, other) == 0);
-        snprintf(command + used, DIGITS, " 2>/dev/null");
-        ask(command, n, lines + i);
-    }
+    for (size_t i = 0; q && i < count;)
+        i += ask_for_some(q, code + i, count - i, lines + i);
+    free(q);
 }
 
 /* "cuda/tile.cuh:51 (from cuda/prefix.cu:106): ", or nothing. */
