@@ -50,9 +50,10 @@ fi
 
 # Every source is built: it stands in the fragment of its folder.
 listed() {
-    for file in $(find src lua -name '*.[ch]' -o -name '*.lua'); do
+    for file in $(find src lua cuda emu -name '*.[ch]' -o -name '*.lua' -o -name '*.cu*'); do
         test "$file" = src/repl/main.c || test "$file" = src/repl/embedded.c ||
-            grep -qw "$file" src/local.mk src/*/local.mk lua/local.mk || echo "$file"
+            grep -qw "$file" src/local.mk src/*/local.mk lua/local.mk cuda/local.mk \
+                emu/local.mk || echo "$file"
     done | grep . && return 1
     return 0
 }
@@ -70,12 +71,16 @@ check "every test is in tests/local.mk" tested
 upwards() { grep -rnE "#include \"$2" $1; }
 refuse "core includes no other folder" upwards src/core '(stages|fast|check|repl|backend|call|cell)'
 refuse "stages include core and stages alone" upwards src/stages '(fast|check|repl|backend|call|cell)'
+refuse "kernels include plain headers alone, and of emu only what gives CUDA's words" upwards \
+    cuda '(stages/[^p]|fast|check|repl|backend|call|cell|src|core/(tensor|context|walk)|emu/[^w])'
+refuse "the emulated device knows nothing of attention" upwards \
+    "$(ls emu/*.c emu/*.h | grep -v emu/device.c)" '(stages|fast|check/|repl|cuda|backend|call|cell)'
 refuse "nothing but repl includes repl" upwards "src/core src/stages src/check src/bench" 'repl/'
 refuse "the oracle includes no stage" upwards "$(ls src/check/oracle*.c)" \
     '(stages|backend|call|cell|core/(kernel|real))'
 
 headed() {
-    for file in $(find src tests -name '*.[ch]'); do
+    for file in $(find src tests cuda emu -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'); do
         head -1 "$file" | grep -q "^/\* ${file##*/}: " || echo "$file: no head comment"
     done | grep . && return 1
     return 0
@@ -83,7 +88,7 @@ headed() {
 check "every C file opens with its name and purpose" headed
 # The interface, and tables of reference values, are as long as they are.
 long() {
-    find src tests lua -name '*.[ch]' -o -name '*.lua' | grep -v 'src/tarn.h\|tests/golden/' |
+    find src tests lua cuda emu -name '*.[ch]' -o -name '*.lua' -o -name '*.cu*' | grep -v 'src/tarn.h\|tests/golden/' |
         xargs wc -l | awk '$1 > 500 && $2 != "total"' | grep .
 }
 refuse "no file is longer than 500 lines" long
