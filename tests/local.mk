@@ -70,7 +70,8 @@ lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua
 
 ## The emulated device itself; kernels with planted mistakes, plain and instrumented.
 if WITH_EMU
-criterion_tests += tests/test_emu tests/test_emu_bugs tests/test_emu_profile
+criterion_tests += tests/test_emu tests/test_emu_bugs tests/test_emu_profile \
+	tests/test_emu_calls
 bugs_objects = tests/bugs.emu.lo tests/bugs.checked.lo
 tests/bugs.emu.lo: SANITIZER_CFLAGS = # the mistakes are for the device to find
 tests_test_emu_bugs_LDADD = $(bugs_objects) $(LDADD)
