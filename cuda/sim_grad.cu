@@ -209,9 +209,10 @@ gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
 
 //> region sim_grad_k2
 /* Block: a square of queries and one square of columns of dq. It walks over the keys as the
- * forward pass does; arithmetic 2 N_q N (2 C + M) a head for each 64 columns. */
+ * forward pass does; arithmetic 2 N_q N (2 C + M) a head for each 64 columns. At least one
+ * block fits (launch bounds 256, 1): with room for more, ptxas spills doubles on some GPUs. */
 template <class T, class P>
-__global__ void __launch_bounds__(256) query_by_square(pairs<T> p, backward<T> b)
+__global__ void __launch_bounds__(256, 1) query_by_square(pairs<T> p, backward<T> b)
 {
     SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
     SHARED(T, ys, [tile<T>::side][tile<T>::pitch]);
@@ -256,7 +257,7 @@ __global__ void __launch_bounds__(256) query_by_square(pairs<T> p, backward<T> b
 /* Block: a square of keys and one square of columns: those of dk first, then those of dv. It
  * walks over the queries. */
 template <class T, class P>
-__global__ void __launch_bounds__(256) key_by_square(pairs<T> p, backward<T> b)
+__global__ void __launch_bounds__(256, 1) key_by_square(pairs<T> p, backward<T> b)
 {
     SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
     SHARED(T, ys, [tile<T>::side][tile<T>::pitch]);
