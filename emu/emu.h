@@ -7,6 +7,7 @@
  *
  *     fiber.c    stacks, and the switch from one to another
  *     block.c    one block: __syncthreads, what the lanes of a warp do together, exits
+ *     async.c    cp.async, copies that arrive late
  *     launch.c   limits of the emulated GPU, blocks spread over workers
  *     heap.c     device memory, a guard page behind every allocation
  *     fault.c    a wild address becomes a message, and the session goes on
