@@ -7,8 +7,8 @@
  *
  *     dphi(q_i) = S Gn_i + gd_i z     dphi(k_j) = R v_j + r     dv_j = R^T phi(k_j)
  *
- * Two sums and four meetings of rows with them (assoc.cuh), 4 (N + N_q) C M flops a head and 2
- * for the output; the rungs are those of assoc.cu. q and k are features. */
+ * Two sums and four meetings of rows with them (assoc.cuh), 6 (N + N_q) C M flops a head
+ * altogether; the rungs are those of assoc.cu. q and k are features. */
 #include "cuda/assoc.cuh"
 #include "cuda/row_terms.cuh"
 

@@ -24,7 +24,7 @@ template <class T> struct statistics {
 /* Block: one query; thread: keys j = t, t + 64, .. and columns m = t, t + 64, .. of the output.
  * Two passes over the keys: the largest score, then the sums, 64 keys at a time: what these
  * add up to is added to the total, so errors do not grow with N. Every block reads all of k
- * twice and v once: 3 N_q N C numbers a head where N C would be the least. */
+ * twice and v once: N_q N (2 C + M) numbers a head. */
 template <class T>
 __global__ void average_by_row(pairs<T> p, T *out, statistics<T> stats)
 {
