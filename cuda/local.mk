@@ -11,7 +11,21 @@ kernel_sources += cuda/prefix.cu cuda/prefix_grad.cu cuda/rnn.cu cuda/rnn_grad.c
 kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \
 	cuda/sweeps.cuh cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh \
 	cuda/pairs.cuh cuda/average.cuh cuda/assoc.cuh cuda/row_terms.cuh
+kernel_headers += cuda/user.h cuda/user.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
+
+## What a user's kernel is compiled with, by the program: lua/kernel.lua.
+kernelsdir = $(pkgdatadir)/kernels
+kernels_DATA = src/tarn.h
+kernels_cudadir = $(kernelsdir)/cuda
+kernels_cuda_DATA = cuda/user.h cuda/user.cuh cuda/launch.cuh cuda/forms.h
+kernels_emudir = $(kernelsdir)/emu
+kernels_emu_DATA = emu/emu.h emu/words.h
+kernels_includedir = $(kernelsdir)/emu/include
+kernels_include_DATA = emu/include/cuda_runtime.h
+kernels_coredir = $(kernelsdir)/core
+kernels_core_DATA = src/core/pass.h
+
 kernel_libraries =
 SUFFIXES = .cu .emu.lo .checked.lo .cuda.lo
 

@@ -17,9 +17,11 @@
 
 /* ---- Places in the source ------------------------------------------------------------------ */
 
-/* "cuda/prefix.cu": what comes before the folder is the machine's business. */
+/* "cuda/prefix.cu": what comes before the folder is the machine's business. A user's file has
+ * the name that he gave, after "./" for the folder that he was in. */
 const char *tarn_emu_short_file(const char *file)
 {
+    while (strncmp(file, "./", 2) == 0) file += 2;
     static const char *const rooms[] = {"/cuda/", "/emu/", "/tests/"};
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
         const char *room = strstr(file, rooms[i]);

@@ -120,7 +120,7 @@ struct tarn_emu_where tarn_emu_locate(const struct tarn_emu_worker *w,
     if (within(a, &tarn_emu_here, sizeof tarn_emu_here) ||
         within(a, w->arguments, sizeof w->arguments))
         return (struct tarn_emu_where){TARN_GIVEN, NULL, 0, NULL};
-    if (within(a, m->tls, m->tls_bytes))
+    if (within(a, m->tls, m->tls_bytes + (m->ours ? 0 : TARN_EMU_PAGE)))
         return (struct tarn_emu_where){TARN_THREAD_LOCAL, m->tls, m->tls_bytes, NULL};
     if (m->low && a >= m->low && a < m->high)
         return (struct tarn_emu_where){TARN_PROGRAM, NULL, 0, NULL};
@@ -147,6 +147,7 @@ struct tarn_emu_sentence tarn_emu_wrong_address(const struct tarn_emu_worker *w,
     const size_t byte = at.start ? (size_t)((const char *)address - at.start) : 0;
     switch (at.kind) {
     case TARN_SHARED:
+    case TARN_THREAD_LOCAL:
         return tarn_emu_say("byte %zu of %zu bytes of shared memory: past the end",
                             byte, at.bytes);
     case TARN_GLOBAL:
@@ -163,7 +164,6 @@ struct tarn_emu_sentence tarn_emu_wrong_address(const struct tarn_emu_worker *w,
     case TARN_GIVEN: return tarn_emu_say("an argument of the kernel is changed");
     case TARN_PROGRAM:
         return tarn_emu_say("%p is a variable of the host's program", address);
-    case TARN_THREAD_LOCAL:
     case TARN_HOST: break;
     }
     if ((uintptr_t)address < TARN_EMU_PAGE)

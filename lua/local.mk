@@ -4,6 +4,7 @@ lua_sources = lua/report.lua lua/bench.lua lua/tour.lua \
 	lua/plot.lua lua/heat.lua lua/hist.lua \
 	lua/names.lua lua/tensors.lua lua/show.lua lua/entry.lua lua/pager.lua lua/help.lua \
 	lua/signatures.lua lua/cursor.lua lua/complete.lua lua/meant.lua \
+	lua/source.lua lua/kernel.lua \
 	lua/transcript.lua lua/markdown.lua lua/compare.lua lua/doctest.lua \
 	lua/commands.lua lua/env.lua lua/restricted.lua
 

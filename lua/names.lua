@@ -76,6 +76,10 @@ local topics = {
     "equiv", "tour", "backends", "bench", "time",
   },
   {
+    title = "Kernels of your own", global = true,
+    "kernel",
+  },
+  {
     title = "Looking", global = true,
     "show", "plot", "heat", "hist", "who",
   },

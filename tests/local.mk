@@ -35,6 +35,11 @@ lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua tests/lua/help
 	tests/lua/transcript.lua
 EXTRA_DIST += tests/lua/tap.lua
 
+## A user's own kernels.
+lua_tests += tests/lua/kernel.lua
+program_tests += tests/cli/kernel.sh
+EXTRA_DIST += tests/kernels
+
 ## Pictures.
 lua_tests += tests/lua/plot.lua tests/lua/heat.lua tests/lua/hist.lua
 program_tests += tests/cli/gnuplot.sh

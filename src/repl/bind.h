@@ -101,6 +101,7 @@ void tarn_open_phi(lua_State *L);    /* phi, phis */
 void tarn_open_stages(lua_State *L); /* sim, assoc, prefix and the gradients */
 void tarn_open_rnn(lua_State *L);    /* rnn, kv */
 void tarn_open_check(lua_State *L);  /* equiv, gradcheck, backends */
+void tarn_open_kernel(lua_State *L); /* tarn.loader: a user's kernel */
 void tarn_open_bench(lua_State *L);  /* tarn.machine: clock, threads, work, measure */
 
 #endif

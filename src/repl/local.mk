@@ -10,6 +10,7 @@ repl_sources += src/repl/embedded.h \
 	src/repl/lua_create.c \
 	src/repl/lua_files.c \
 	src/repl/lua_index.c \
+	src/repl/lua_kernel.c \
 	src/repl/lua_math.c \
 	src/repl/lua_options.c \
 	src/repl/lua_phi.c \

@@ -200,7 +200,7 @@ static void open_tarn(lua_State *L)
     static void (*const openers[])(lua_State *) = {
         tarn_open_tensor, tarn_open_create, tarn_open_math,
         tarn_open_files,  tarn_open_phi,    tarn_open_stages,
-        tarn_open_rnn,    tarn_open_check,  tarn_open_bench};
+        tarn_open_rnn,    tarn_open_check,  tarn_open_bench,  tarn_open_kernel};
 
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     lua_newtable(L);

@@ -37,6 +37,14 @@ if test -n "$library"; then
 else
     skip "libtarn.so exports what tarn.h declares and nothing else" "no shared library here"
 fi
+# Kernels that the program loads call these in it. Copies of the C library's own stand beside.
+shown() { nm -D --defined-only "$TARN" | awk '{ print $3 }' | grep -v '^_\|@'; }
+shows_the_device() { shown | grep -qx tarn_emu_barrier && ! shown | grep -v '^tarn_\|^main$\|^data_start$'; }
+if test -n "$TARN" && grep -q 'define HAVE_EMU' "$builddir/config.h"; then
+    check "the program shows the emulated device to kernels, and no foreign names" shows_the_device
+else
+    skip "the program shows the emulated device to kernels, and no foreign names" "no such device"
+fi
 # nvcc gives names that are local in a .cu file a name of the file's own.
 foreign() {
     nm -g --defined-only "$1" 2>/dev/null |

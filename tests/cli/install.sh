@@ -36,6 +36,23 @@ fi
 if test -n "$TARN"; then
     says_version() { "$prefix/bin/tarn" --version | grep -q '^tarn '; }
     check "the installed program says its version" says_version
+    # A user's kernel, by a compiler that writes down how it is called.
+    echo '__global__ void twice(float *x) { x[0] *= 2; }' >"$SCRATCH/twice.cu"
+    twice() {
+        printf '#!/bin/sh\necho "$*" >>"%s/calls"\nexec %s "$@"\n' "$SCRATCH" \
+            "$("$TARN" -e 'print(require("tarn.loader").cxx)')" >"$SCRATCH/cxx" &&
+            chmod +x "$SCRATCH/cxx" && out=$(cd "$SCRATCH" && TARN_CXX=./cxx "$prefix/bin/tarn" -e '
+            x = ones(1, {device="emu"})
+            kernel("twice.cu", "twice", {check=true})({grid=1, block=1}, x)
+            print(x:to("cpu"):sum())') && test "$out" = 2.0 &&
+            grep -q "$prefix/share/tarn/kernels" "$SCRATCH/calls" &&
+            ! grep -q -e "-I'*$srcdir" "$SCRATCH/calls"
+    }
+    if "$TARN" -e 'zeros(1, {device="emu"})' 2>/dev/null; then
+        check "it compiles a kernel with the headers that are installed" twice
+    else
+        skip "it compiles a kernel with the headers that are installed" "no emulated device"
+    fi
 fi
 
 check "make uninstall" $MAKE -C "$builddir" uninstall prefix="$prefix"

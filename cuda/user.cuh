@@ -1,0 +1,116 @@
+/* user.cuh: what stands before and behind a user's file when it is compiled. Chapter 11.
+ *
+ *     #include "cuda/user.cuh"
+ *     ...                          the file, with CUDA's words and those of launch.cuh
+ *     TARN_USER_KERNEL(scale)
+ *
+ * The last line looks the kernel's arguments up in its type and makes the table of user.h. */
+#ifndef TARN_USER_CUH
+#define TARN_USER_CUH
+
+#include "cuda/launch.cuh"
+#include "cuda/user.h"
+#include <stdio.h>
+#include <type_traits>
+#include <utility>
+
+#ifdef __CUDACC__
+
+/* CUDA's run time in this shared object is another than the program's, and knows the kernel. */
+namespace
+{
+cudaError_t user_error;
+inline const char *user_problem()
+{
+    return cudaGetErrorString(user_error);
+}
+} // namespace
+
+extern "C" __attribute__((visibility("hidden"))) tarn_status
+tarn_cuda_launch(tarn_context *, const char *, const void *kernel, dim3 grid,
+                 dim3 block, size_t shared, void **arguments)
+{
+    const auto most = cudaFuncAttributeMaxDynamicSharedMemorySize;
+    user_error = cudaFuncSetAttribute(kernel, most, static_cast<int>(shared));
+    if (!user_error)
+        user_error = cudaLaunchKernel(kernel, grid, block, arguments, shared, nullptr);
+    if (!user_error) user_error = cudaDeviceSynchronize();
+    return user_error ? TARN_EDEVICE : TARN_OK;
+}
+
+#else
+
+/* In a file of its own a kernel need not be static, and may be extern "C". A compiler must not
+ * conclude that shared memory which nobody writes is 0. */
+#undef __global__
+#define __global__
+#undef __shared__
+#define __shared__ static __thread __attribute__((used))
+
+namespace
+{
+inline const char *user_problem()
+{
+    return "";
+}
+} // namespace
+
+#endif
+
+namespace
+{
+
+/* How an argument of type T is told of. */
+template <class T> struct user_argument {
+    static_assert(std::is_arithmetic<T>::value,
+                  "an argument of a kernel may be a number, float * or double *");
+    static constexpr tarn_user_argument is = {std::is_same<T, bool>::value       ? 'b'
+                                              : std::is_floating_point<T>::value ? 'f'
+                                              : std::is_signed<T>::value         ? 'i'
+                                                                                 : 'u',
+                                              sizeof(T)};
+};
+
+template <class T> struct user_argument<T *> {
+    static_assert(std::is_same<std::remove_const_t<T>, float>::value ||
+                      std::is_same<std::remove_const_t<T>, double>::value,
+                  "a pointer of a kernel may be float * or double *, as tensors are");
+    static constexpr tarn_user_argument is = {'p', sizeof(T)};
+};
+
+template <class Function> struct user_signature {
+    static_assert(!std::is_same<Function, Function>::value, "a kernel returns void");
+};
+
+template <class... A> struct user_signature<void(A...)> {
+    static constexpr int count = sizeof...(A);
+    static_assert(count <= TARN_USER_ARGUMENTS, "a kernel has at most 64 arguments");
+    static constexpr tarn_user_argument list[] = {user_argument<A>::is..., {0, 0}};
+
+    template <size_t... i>
+    static tarn_status run(tarn_context *ctx, const char *name, void (*kernel)(A...),
+                           const tarn_user_grid *g, void **arguments,
+                           std::index_sequence<i...>)
+    {
+        (void)arguments; /* where there are none */
+        return launch(ctx, name, kernel, dim3(g->grid[0], g->grid[1], g->grid[2]),
+                      dim3(g->block[0], g->block[1], g->block[2]), g->shared,
+                      *static_cast<A *>(arguments[i])...);
+    }
+};
+
+} // namespace
+
+#define TARN_USER_KERNEL(...)                                                          \
+    static tarn_status tarn_user_run(tarn_context *ctx, const tarn_user_grid *grid,    \
+                                     void **arguments)                                 \
+    {                                                                                  \
+        using signature = user_signature<decltype(__VA_ARGS__)>;                       \
+        return signature::run(ctx, #__VA_ARGS__, __VA_ARGS__, grid, arguments,         \
+                              std::make_index_sequence<signature::count>());           \
+    }                                                                                  \
+    extern "C" __attribute__((visibility("default")))                                  \
+    const struct tarn_user_kernel tarn_user_kernel = {                                 \
+        #__VA_ARGS__, user_signature<decltype(__VA_ARGS__)>::count,                    \
+        user_signature<decltype(__VA_ARGS__)>::list, tarn_user_run, user_problem};
+#endif

@@ -1,0 +1,2 @@
+/* tile.cuh: what transpose.cu includes. */
+const int TILE = 16;
