@@ -84,7 +84,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 void tarn_faults_catch(void)
 {
     struct sigaction action = {.sa_sigaction = on_fault,
-                               .sa_flags = SA_SIGINFO | SA_ONSTACK};
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < CAUGHT; i++) sigaction(caught[i], &action, &before[i]);
 }

@@ -77,8 +77,9 @@ struct tarn_emu_worker {
     struct tarn_static_shared statics[TARN_EMU_STATICS];
     unsigned static_count;
     struct tarn_emu_job *job;
-    size_t block;    /* its position in the grid */
-    bool in_runtime; /* not in the kernel's own code: no place for a jump away */
+    size_t block;     /* its position in the grid */
+    bool taking_part; /* in the job under way: launch.c's, under its lock */
+    bool in_runtime;  /* not in the kernel's own code: no place for a jump away */
     struct tarn_emu_module module;
     char arguments[TARN_EMU_ARGUMENTS] __attribute__((aligned(64)));
     char signal_stack[TARN_EMU_STACK] __attribute__((aligned(64)));

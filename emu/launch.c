@@ -8,6 +8,7 @@
 #include "core/context.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,16 @@ static void run_blocks(struct tarn_emu_worker *w, struct tarn_emu_job *job)
     w->job = NULL;
 }
 
+/* From here on nobody sends this worker a signal; one that is on its way arrives before the
+ * system call ends, while its handler is still there. */
+static void stop_listening(void)
+{
+    pthread_mutex_lock(&team.lock);
+    tarn_emu_worker->taking_part = false;
+    pthread_mutex_unlock(&team.lock);
+    sched_yield();
+}
+
 /* A worker's life: sleep, take part, say so. Its number tells whether it is wanted. */
 static void *work(void *number_as_pointer)
 {
@@ -149,8 +160,10 @@ static void *work(void *number_as_pointer)
         if (team.over) break;
         last = team.launches;
         struct tarn_emu_job *job = team.job;
+        tarn_emu_worker->taking_part = true;
         pthread_mutex_unlock(&team.lock);
         run_blocks(tarn_emu_worker, job);
+        stop_listening();
         pthread_mutex_lock(&team.lock);
         if (--team.busy == 0) pthread_cond_signal(&team.done);
     }
@@ -237,7 +250,8 @@ static void run_job(tarn_context *ctx, struct tarn_emu_job *job, unsigned worker
     while (wait_for(LOOK)) {
         if (!tarn_interrupted(ctx) && !atomic_load(&job->failed)) continue;
         if (!atomic_exchange(&job->stopped, true)) continue;
-        for (unsigned i = 0; i < workers; i++) pthread_kill(team.thread[i], SIGSEGV);
+        for (unsigned i = 0; i < workers; i++)
+            if (team.worker[i]->taking_part) pthread_kill(team.thread[i], SIGSEGV);
     }
     team.job = NULL;
     pthread_mutex_unlock(&team.lock);
