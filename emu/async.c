@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A new thread has no copies under way. */
+void tarn_async_forget(struct tarn_fiber *f)
+{
+    f->pending_count = f->groups = 0;
+}
+
 static struct tarn_emu_pending *more_room(struct tarn_fiber *f)
 {
     const unsigned room = f->pending_room * 2 + 16;

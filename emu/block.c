@@ -290,7 +290,7 @@ static void prepare_fiber(struct tarn_fiber *f, unsigned index, struct tarn_emu_
         (struct tarn_emu_dim){index % b.x, index / b.x % b.y, index / (b.x * b.y)};
     f->state = TARN_READY;
     f->file = NULL, f->line = 0;
-    f->pending_count = f->groups = 0;
+    tarn_async_forget(f);
     tarn_fiber_prepare(f, live);
 }
 

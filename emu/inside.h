@@ -115,6 +115,9 @@ void tarn_emu_run_block(struct tarn_emu_worker *w, size_t position);
 /* Leaves the block for good, from whatever fiber runs. */
 void tarn_emu_abandon(struct tarn_emu_worker *w) __attribute__((noreturn));
 
+/* async.c */
+void tarn_async_forget(struct tarn_fiber *f);
+
 /* launch.c: shared memory that a block may have on the GPU of the settings. */
 size_t tarn_emu_shared_limit(void);
 
