@@ -1,14 +1,37 @@
 /* user.cuh: what stands before and behind a user's file when it is compiled. Chapter 11.
  *
  *     #include "cuda/user.cuh"
- *     ...                          the file, with CUDA's words and those of launch.cuh
+ *     ...                          the file, with CUDA's words, SHARED and DYN_SHARED
  *     TARN_USER_KERNEL(scale)
  *
  * The last line looks the kernel's arguments up in its type and makes the table of user.h. */
 #ifndef TARN_USER_CUH
 #define TARN_USER_CUH
 
+/* A user's kernel may have any name: those that tarn's headers need for themselves, beside the
+ * words of CUDA, are others here. */
+#define blocks_for     tarn_blocks_for
+#define count_votes    tarn_count_votes
+#define exchange       tarn_exchange
+#define in_group       tarn_in_group
+#define lane_of_thread tarn_lane_of_thread
+#define launch         tarn_launch
+#define shuffle        tarn_shuffle
+#define shuffled       tarn_shuffled
+#define update         tarn_update
+#define vote           tarn_vote
 #include "cuda/launch.cuh"
+#undef blocks_for
+#undef count_votes
+#undef exchange
+#undef in_group
+#undef lane_of_thread
+#undef launch
+#undef shuffle
+#undef shuffled
+#undef update
+#undef vote
+
 #include "cuda/user.h"
 #include <stdio.h>
 #include <type_traits>
@@ -93,9 +116,9 @@ template <class... A> struct user_signature<void(A...)> {
                            std::index_sequence<i...>)
     {
         (void)arguments; /* where there are none */
-        return launch(ctx, name, kernel, dim3(g->grid[0], g->grid[1], g->grid[2]),
-                      dim3(g->block[0], g->block[1], g->block[2]), g->shared,
-                      *static_cast<A *>(arguments[i])...);
+        return tarn_launch(ctx, name, kernel, dim3(g->grid[0], g->grid[1], g->grid[2]),
+                           dim3(g->block[0], g->block[1], g->block[2]), g->shared,
+                           *static_cast<A *>(arguments[i])...);
     }
 };
 

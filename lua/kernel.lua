@@ -13,6 +13,7 @@
 
 local tarn = require "tarn"
 local host = require "tarn.host"
+local entry = require "tarn.entry"
 local loader = require "tarn.loader"
 local options = require "tarn.options"
 local show = require "tarn.show"
@@ -66,9 +67,9 @@ local function header_folders()
   local built = (loader.program .. "/"):sub(1, #loader.build + 1) == loader.build .. "/"
   local beside = loader.program:gsub("/[^/]*$", "") .. "/share/tarn/kernels"
   for _, root in ipairs {beside, loader.installed} do
-    if not built and read(root .. "/cuda/user.cuh") then return {root, root .. "/emu/include"} end
+    if not built and read(root .. "/cuda/user.cuh") then return {root} end
   end
-  return {loader.source, loader.source .. "/src", loader.source .. "/emu/include"}
+  return {loader.source, loader.source .. "/src"}
 end
 
 local HEADERS = {"cuda/user.cuh", "cuda/user.h", "cuda/launch.cuh", "cuda/forms.h",
@@ -105,6 +106,15 @@ local function recipe(variant)
   -- memory of the file's other kernels is left out: where it ends, that of this one ends.
   return cxx, cxx, flags .. (variant == "checked" and "-O1 -fsanitize=thread" or "-O2"),
     "-shared -Wl,--gc-sections"
+end
+
+-- Where the file's own folder is looked in, tarn's headers, and for files that are written for
+-- a GPU a cuda_runtime.h that has nothing in it.
+local function include_flags(self, variant, folders)
+  local own = quote(self.file:match("^(.*)/") or ".")
+  local flags = variant == "cuda" and " -I" .. own or " -iquote " .. own
+  for _, folder in ipairs(folders) do flags = flags .. " -I" .. quote(folder) end
+  return variant == "cuda" and flags or flags .. " -I" .. quote(folders[1] .. "/emu/include")
 end
 
 -- FNV-1a, 64 bits.
@@ -145,9 +155,8 @@ TARN_USER_KERNEL(%s)
 -- Compiles a variant unless the cache has it; the path of the shared object.
 local function compile(self, variant)
   local program, name, flags, link = recipe(variant)
-  local folders, includes = header_folders(), ""
-  for _, folder in ipairs(folders) do includes = includes .. " -I" .. quote(folder) end
-  includes = includes .. " -iquote " .. quote(self.file:match("^(.*)/") or ".")
+  local folders = header_folders()
+  local includes = include_flags(self, variant, folders)
   local text = ('#line 1 "%s"\n%s\n'):format(self.file, self.text)
   local key = hash(table.concat({text, self.name, self.included, headers_text(folders), program,
     flags, link, tarn.version}, "\0"))
@@ -192,8 +201,10 @@ local inside = setmetatable({}, {__mode = "k"})
 local class = {
   __name = "kernel",
   __tostring = function(k)
-    return ("kernel %s in %s, on %s%s"):format(k.signature, k.file, k.device,
-      k.check and ", checked" or "")
+    local lines = {}
+    entry.wrap(lines, ("kernel %s in %s, on %s%s"):format(k.signature, k.file, k.device,
+      k.check and ", checked" or ""), "", "  ")
+    return table.concat(lines, "\n")
   end,
   __call = function(k, launch, ...)
     local self = inside[k]
@@ -241,7 +252,7 @@ end
 -- example: slow
 --   > path = os.tmpname()
 --   > file = io.open(path, "w")
---   > file:write("__global__ void scale(float *x, float a) { x[threadIdx.x] *= a; }\n");
+--   > file:write("__global__ void scale(float *x, float a) { x[threadIdx.x] *= a; }");
 --   > file:close();
 --   > scale = kernel(path, "scale")
 --   > x = ones(3, {device="emu"})

@@ -110,7 +110,7 @@ local MOST_ERRORS, MOST_LINES = 3, 8
 -- "file:12:5: error: words", or nvcc's "file(12): error: words".
 local function error_in(line)
   local place, words = line:match("^(.-:%d+:%d+): [%a ]*error: (.*)$")
-  if place then return place, words end
+  if place then return place, (words:gsub(" %[%-[^%]]*%]$", "")) end
   local file, number, said = line:match("^(.-)%((%d+)%): error[^:]*: (.*)$")
   if file then return file .. ":" .. number, said end
 end

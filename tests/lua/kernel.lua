@@ -49,7 +49,7 @@ test("a kernel takes tensors and numbers", function()
 end)
 
 test("it says what it is", function()
-  is(tostring(scale),
+  is((tostring(scale):gsub("%s+", " ")),
     "kernel scale(float *y, const float *x, int n, float a) in " .. path "scale.cu" .. ", on emu")
   is(scale.name, "scale")
   is(scale.check, false)
@@ -66,6 +66,12 @@ end)
 
 test("extern \"C\", and no arguments", function()
   kernel(path "scale.cu", "nothing")({grid = 1, block = 1})
+end)
+
+test("a kernel may have a name that tarn's headers have as well", function()
+  local x = ones(2, {device = "emu"})
+  kernel(path "scale.cu", "update")({grid = 1, block = 2}, x)
+  is(x:to("cpu"), {2.0, 2.0})
 end)
 
 test("tiles in shared memory, grids of two dimensions, a file that is included", function()
@@ -206,6 +212,13 @@ test("a kernel that is not there, a file that is not there", function()
   has(message(kernel, path "sum.cu", "x; int y"), "expected that of a kernel")
   has(message(kernel, path "sum.cu", "sum", {device = "cpu"}), 'expected "emu" or "cuda"')
   has(message(kernel, path "sum.cu", "sum", {chek = true}), "did you mean 'check'?")
+end)
+
+test("without a GPU there is no kernel on one, and the message says why", function()
+  local ok, why = pcall(zeros, 1, {device = "cuda"})
+  if ok then return end
+  raises("kernel: " .. why:match("device cuda: .*"), kernel, path "sum.cu", "sum",
+    {device = "cuda"})
 end)
 
 -- ---- the cache -----------------------------------------------------------------------------
