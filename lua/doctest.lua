@@ -7,7 +7,7 @@
 -- What Lua alone can't do comes in as `tools` (src/repl/doctest.c):
 --   open()             a session: session:run(input) -> output, error or nil, problem or nil
 --   write(path, text)  -> true, or false and why not; all or nothing
---   gpu                whether there is one
+--   gpu, emu           whether there is one, whether the emulated device is there
 
 local markdown = require "tarn.markdown"
 local transcript = require "tarn.transcript"
@@ -142,6 +142,7 @@ end
 -- Why a block is left out: the name of a tag; nil if it is not.
 local function reason_to_skip(block, run)
   if block.gpu and not run.tools.gpu then return "gpu" end
+  if block.emu and not run.tools.emu then return "emu" end
   if block.slow and not run.slow then return "slow" end
 end
 
@@ -215,16 +216,17 @@ end
 
 -- The last line: "12 passed, 1 failed, 3 skipped (gpu: 2, slow: 1)".
 local function summary(run)
-  local gpu, slow = run.skipped.gpu, run.skipped.slow
-  return ("%d passed, %d %s, %d skipped (gpu: %d, slow: %d)%s\n"):format(run.passed, run.failed,
-    run.fix and "fixed" or "failed", gpu + slow, gpu, slow,
+  local gpu, slow, emu = run.skipped.gpu, run.skipped.slow, run.skipped.emu
+  return ("%d passed, %d %s, %d skipped (gpu: %d, slow: %d%s)%s\n"):format(run.passed, run.failed,
+    run.fix and "fixed" or "failed", gpu + slow + emu, gpu, slow,
+    emu > 0 and ", emu: " .. emu or "",
     run.errors > 0 and (", %d error%s"):format(run.errors, run.errors == 1 and "" or "s") or "")
 end
 
 -- Runs files; opt: fix, slow. True if all outputs are as expected, or were made so.
 function doctest.run(files, tools, opt)
   local run = {tools = tools, fix = opt.fix, slow = opt.slow, passed = 0, failed = 0, errors = 0,
-    skipped = {gpu = 0, slow = 0}}
+    skipped = {gpu = 0, slow = 0, emu = 0}}
   for _, path in ipairs(files) do run_file(run, path) end
   io.stdout:write(summary(run))
   return run.errors == 0 and (run.fix or run.failed == 0)

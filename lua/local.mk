@@ -1,5 +1,5 @@
 ## lua/: the program's own Lua, embedded by tools/embed in this order.
-lua_sources = lua/report.lua lua/bench.lua lua/tour.lua \
+lua_sources = lua/report.lua lua/bench.lua lua/profile.lua lua/tour.lua \
 	lua/canvas.lua lua/axes.lua lua/curves.lua lua/options.lua lua/series.lua lua/gnuplot.lua \
 	lua/plot.lua lua/heat.lua lua/hist.lua \
 	lua/names.lua lua/tensors.lua lua/show.lua lua/entry.lua lua/pager.lua lua/help.lua \

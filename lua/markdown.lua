@@ -1,7 +1,7 @@
 -- markdown.lua: the transcripts in a Markdown text.
 --
 --   ```repl                  a block, shown to readers and run by --doctest
---   ```repl gpu              tags: gpu, slow, tol=1e-3 (for its numbers), hidden
+--   ```repl gpu              tags: gpu, emu, slow, tol=1e-3 (for its numbers), hidden
 --   ```{.repl .gpu}          the same as pandoc writes it
 --   <!-- repl                a block that readers do not see: set-up
 --   -->
@@ -14,7 +14,7 @@
 
 local markdown = {}
 
-local known_tags = {gpu = true, slow = true, hidden = true}
+local known_tags = {gpu = true, emu = true, slow = true, hidden = true}
 
 -- Splits a text into lines without their ends: lines, ends. The last one may have no end.
 local function split(text)
@@ -52,7 +52,7 @@ local function take_tags(block, words)
     elseif value then
       return "tol is " .. value .. ", expected a number, 0 or more"
     elseif not known_tags[words[i]] then
-      return "unknown tag '" .. words[i] .. "', expected gpu, slow, hidden or tol=NUMBER"
+      return "unknown tag '" .. words[i] .. "', expected gpu, emu, slow, hidden or tol=NUMBER"
     end
     block[words[i]] = true
   end

@@ -64,7 +64,7 @@ local topics = {
   },
   {
     title = "Recurrent cells and caches", method = true, cell = true,
-    "st:step", "st:run", "st.S", "st.z", "st.t", "st:bytes", "st:reset", "st:clone", "st:save",
+    "st:step", "st:run", "st.S", "st.z", "st.t", "st.device", "st:bytes", "st:reset", "st:clone", "st:save",
     "rnn.load",
   },
   {
@@ -76,8 +76,8 @@ local topics = {
     "equiv", "tour", "backends", "bench", "time",
   },
   {
-    title = "Kernels of your own", global = true,
-    "kernel",
+    title = "Kernels and the emulated device", global = true,
+    "kernel", "emu", "profile",
   },
   {
     title = "Looking", global = true,

@@ -9,6 +9,7 @@
 local tarn = require "tarn"
 local host = require "tarn.host"
 local show = require "tarn.show"
+local tensors = require "tarn.tensors"
 
 local options = {}
 
@@ -84,11 +85,11 @@ end
 
 -- Gives a tensor for what may stand for one; `expected` says what may, in a message.
 function options.tensor(name, value, expected)
-  if show.is_tensor(value) then return value end
+  if show.is_tensor(value) then return tensors.on_host(value) end
   if type(value) ~= "table" and type(value) ~= "number" then
     error(("%s: t is %s, expected %s"):format(name, show.text(value), expected), 0)
   end
-  local ok, t = pcall(tarn.tensor, value, {dtype = "float64"})
+  local ok, t = pcall(tarn.tensor, value, {dtype = "float64", device = "cpu"})
   if not ok then error((tostring(t):gsub("^tensor: ", name .. ": t: ")), 0) end
   return t
 end

@@ -12,6 +12,7 @@
 
 local tarn = require "tarn"
 local show = require "tarn.show"
+local tensors = require "tarn.tensors"
 
 local series = {}
 
@@ -135,6 +136,7 @@ local add
 
 -- Adds one series, or one for each row of a matrix.
 local function add_values(list, x, y, opt, name)
+  if show.is_tensor(y) then y = tensors.on_host(y) end
   if type(y) == "function" then
     list[#list + 1] = from_function(y, opt)
   elseif show.is_tensor(y) and y:rank() == 2 then

@@ -7,6 +7,7 @@
 local tarn = require "tarn"
 local host = require "tarn.host"
 local names = require "tarn.names"
+local profiler = require "tarn.profiler"
 
 local getmetatable, getinfo, getlocal = debug.getmetatable, debug.getinfo, debug.getlocal
 local rawget, type = rawget, type
@@ -36,16 +37,18 @@ local similarities = {"softmax", "rbf", table.unpack(maps)}
 local types = {"float32", "float64"}
 local devices = {"cpu", "emu", "cuda"}
 local implementations = names_of(tarn.backends())
+local kernels = {"fast", "plain", "k1", "k2", "k3", "k4", "tf32"}
 
 -- What the value of an option may be, where that is one of a few words.
 signatures.words = {
   phi = maps,
   by = similarities,
   method = {"chunked", "sequential", "scan"},
-  precision = {"accurate", "fast"},
+  precision = {"accurate", "fast", "tf32"},
   dtype = types, dtypes = types,
   device = devices, devices = devices,
-  impl = implementations, impls = implementations,
+  gpu = profiler.gpus(), order = {"forward", "reversed", "random"},
+  impl = kernels, impls = implementations,
 }
 
 -- The same for arguments: those of functions in `tarn`, and of methods of tensors.

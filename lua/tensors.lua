@@ -272,9 +272,13 @@ function tensors.head(t)
   return ("tensor [%s] %s %s"):format(table.concat(t.shape, ", "), t.dtype, t.device)
 end
 
+-- The tensor where its elements can be read one by one: copied once if it is on a device.
+function tensors.on_host(t) return t.device == "cpu" and t or t:to("cpu") end
+
 -- A tensor as text; state may have digits, full and color.
 function tensors.render(t, state)
   local lines, shape = {tensors.head(t)}, t.shape
+  t = tensors.on_host(t)
   if t:numel() == 0 then
     lines[2] = (" "):rep(INDENT) .. "(no elements)"
   elseif #shape == 0 then

@@ -90,7 +90,7 @@ local function drawing(image)
 end
 
 local function random(rows, columns, seed)
-  return tarn.randn(rows, columns, {seed = seed, dtype = "float64"})
+  return tarn.randn(rows, columns, {seed = seed, dtype = "float64", device = "cpu"})
 end
 
 -- Pixels to tokens: the vector of the grey value plus that of the position.
@@ -222,7 +222,7 @@ end
 local function stage_rnn(q, k, v, causal, bound)
   heading("Stage 4  rnn: the sums are a state", "eqs 16 to 20")
   verbatim(3, "s ← s + φ(k) vᵀ     z ← z + φ(k)     out = φ(q)ᵀs / φ(q)ᵀz")
-  local cell = tarn.rnn {H = HEADS, D = WIDTH, M = WIDTH, dtype = "float64"}
+  local cell = tarn.rnn {H = HEADS, D = WIDTH, M = WIDTH, dtype = "float64", device = "cpu"}
   local out = walk(cell, q, k, v)
   arrow("prefix → rnn, token by token", causal, out, bound, "=", [[
 Read as a loop over time, the prefix sum is a recurrent network: 784 calls of
@@ -240,7 +240,7 @@ end
 
 -- The best of some runs: whatever else the machine does can only add time.
 local function seconds_of(N, f)
-  local function input(seed) return tarn.randn(N, WIDTH, {seed = seed}) end
+  local function input(seed) return tarn.randn(N, WIDTH, {seed = seed, device = "cpu"}) end
   local q, k, v = input(1), input(2), input(3)
   return tarn.bench(function() f(q, k, v) end, {runs = 7}).min
 end
@@ -290,7 +290,7 @@ local function memory(q, k, v)
   heading("What it buys: memory", "4 heads, one thread, float32, best of 49 steps")
   local one <close> = single_thread()
   q, k, v = q:to("float32"), k:to("float32"), v:to("float32")
-  local sizes = {H = HEADS, D = WIDTH, M = WIDTH}
+  local sizes = {H = HEADS, D = WIDTH, M = WIDTH, device = "cpu"}
   local rnn, kv = tarn.rnn(sizes), tarn.kv(sizes)
   local _, rnn_seconds = walk(rnn, q, k, v)
   local _, kv_seconds = walk(kv, q, k, v)
@@ -363,6 +363,7 @@ end
 function tarn.tour()
   local start = machine.clock()
   local image, label = tarn.mnist(1)
+  image = image:to("cpu") -- whatever --device says: the times are the CPU's
   heading("A transformer is an RNN: the derivation on one handwritten digit")
   show_digit(image, math.tointeger(label) or label)
 

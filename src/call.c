@@ -263,6 +263,11 @@ static tarn_status open_device(struct tarn_call *call,
         call->ops = tarn_device_operations(call->dtype);
         return TARN_OK;
     }
+    if (o->precision == TARN_TF32)
+        return tarn_fail(call->ctx, TARN_EDEVICE,
+                         "%s: precision is \"tf32\", which devices with tensor cores "
+                         "have; on the cpu it is \"accurate\" or \"fast\"",
+                         call->function);
     return tarn_backend_operations(call->ctx, call->function, o->impl, call->dtype,
                                    &call->ops);
 }
@@ -340,7 +345,7 @@ tarn_status tarn_call_features(struct tarn_call *call, const struct tarn_form *f
         call->first.phi = o->phi->builtin;
         return TARN_OK;
     }
-    const bool scaled = o->precision == TARN_ACCURATE;
+    const bool scaled = o->precision != TARN_FAST;
     struct tarn_rows q = {call->dtype, tarn_call_heads(call) * call->N_q, call->D,
                           data_of(call->q), call->device};
     struct tarn_rows k = {call->dtype, tarn_call_heads(call) * call->N, call->D,

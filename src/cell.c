@@ -94,6 +94,21 @@ tarn_status tarn_rnn_clone(tarn_context *ctx, const tarn_rnn *st, tarn_rnn **out
     return status;
 }
 
+tarn_status tarn_cell_move(tarn_context *ctx, const char *function, tarn_rnn *st,
+                           const char *device)
+{
+    const struct tarn_device *target;
+    tarn_tensor *memory = NULL;
+    tarn_status status = tarn_find_device(ctx, function, device, &target);
+    if (status || target == tarn_device_of(st->memory)) return status;
+    status = tarn_move(ctx, st->memory, target, &memory);
+    if (status) return status;
+    tarn_tensor_free(st->memory);
+    st->memory = memory;
+    st->cell.device = tarn_device_name(target);
+    return TARN_OK;
+}
+
 void tarn_rnn_reset(tarn_rnn *st)
 {
     if (tarn_device_of(st->memory))
@@ -180,6 +195,12 @@ static tarn_status check_part(tarn_context *ctx, const char *who, const char *na
                               const tarn_tensor *want)
 {
     const int rank = tarn_tensor_rank(want);
+    const char *there = tarn_tensor_device(got), *here = tarn_tensor_device(want);
+    if (strcmp(there, here) != 0)
+        return tarn_fail(
+            ctx, TARN_EDEVICE,
+            "%s%s is on %s, expected it on %s; t:to(device) moves a tensor", who, name,
+            there, here);
     if (tarn_tensor_rank(got) == rank &&
         memcmp(tarn_tensor_shape(got), tarn_tensor_shape(want),
                (size_t)rank * sizeof(size_t)) == 0)

@@ -44,6 +44,10 @@ tarn_status tarn_cell_for(struct tarn_call *call, tarn_rnn **out);
 /* Fails unless the state fits the call: sizes, type and feature map. */
 tarn_status tarn_cell_check(const struct tarn_call *call, const tarn_rnn *st);
 
+/* Moves a state to the device of a name. */
+tarn_status tarn_cell_move(tarn_context *ctx, const char *function, tarn_rnn *st,
+                           const char *device);
+
 /* What the device of a state is called. */
 const char *tarn_cell_device(const tarn_rnn *st);
 

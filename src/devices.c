@@ -19,7 +19,7 @@ static const struct known {
 #ifdef HAVE_EMU
     {"emu", &tarn_emu_device, ""},
 #else
-    {"emu", NULL, "built without a C++ compiler"},
+    {"emu", NULL, "built without a C++ compiler, or --without-emu"},
 #endif
 #ifdef HAVE_CUDA
     {"cuda", &tarn_cuda_device, ""},

@@ -55,10 +55,12 @@ static const struct tarn_ladder *ladder_of(const struct tarn_device *device,
     return ladder;
 }
 
-/* The rung that was asked for: by name, or as the plain loop that "sequential" means. */
+/* The rung that was asked for: by name, as tensor cores, or as the plain loop that
+ * "sequential" means. */
 static const char *wanted_rung(const struct tarn_form *form, const tarn_options *o)
 {
     if (o->impl) return o->impl;
+    if (o->precision == TARN_TF32) return "tf32";
     return form == &prefix && o->method == TARN_SEQUENTIAL ? "k1" : NULL;
 }
 
@@ -86,6 +88,12 @@ static tarn_status no_rung(const struct tarn_call *call,
         return tarn_fail(call->ctx, TARN_EDEVICE,
                          "%s: %s has no kernel for this; use tensors on the cpu",
                          call->function, call->device->name);
+    if (!call->options.impl && call->options.precision == TARN_TF32)
+        return tarn_fail(
+            call->ctx, TARN_EDEVICE,
+            "%s: precision is \"tf32\", for which %s has no kernel of this "
+            "form in %s; expected \"accurate\" or \"fast\"",
+            call->function, call->device->name, tarn_dtype_name(call->dtype));
     return tarn_fail(call->ctx, TARN_EDEVICE, "%s: impl is \"%s\", expected %s on %s",
                      call->function, name, names, call->device->name);
 }
@@ -177,6 +185,11 @@ tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form
     const char *name = wanted_rung(form, &call->options);
     const struct tarn_rung *rung = find_rung(ladder, name);
     if (!rung) return no_rung(call, ladder, name);
+    if (call->options.precision == TARN_TF32 && strcmp(name, "tf32") != 0)
+        return tarn_fail(call->ctx, TARN_EINVAL,
+                         "%s: impl is \"%s\" and precision \"tf32\", which is another "
+                         "kernel; expected one of them",
+                         call->function, name);
     if (call->first.pair)
         return tarn_fail(
             call->ctx, TARN_EDEVICE,

@@ -455,7 +455,7 @@ typedef enum tarn_similarity {
 } tarn_similarity;
 
 typedef enum tarn_method { TARN_CHUNKED, TARN_SEQUENTIAL, TARN_SCAN } tarn_method;
-typedef enum tarn_precision { TARN_ACCURATE, TARN_FAST } tarn_precision;
+typedef enum tarn_precision { TARN_ACCURATE, TARN_FAST, TARN_TF32 } tarn_precision;
 
 typedef struct tarn_rnn tarn_rnn;
 
@@ -478,8 +478,9 @@ typedef struct tarn_options {
     size_t chunk;       /* prefix: tokens a chunk, 0 for the default of 64 */
     tarn_method method; /* prefix */
     tarn_precision
-        precision;    /* accurate: two-level sums, rows scaled against underflow */
-    const char *impl; /* "plain", "fast"; NULL: the device's default */
+        precision;    /* accurate: two-level sums, rows scaled against underflow;
+                         tf32: products on tensor cores, devices' own, float32 */
+    const char *impl; /* "plain", "fast", on devices a rung, "k1"; NULL: the default */
 } tarn_options;
 
 /* Gives the default options: elu1, softmax, eps 1e-6, not causal, accurate.

@@ -29,7 +29,8 @@ lua_tests += tests/lua/tensor_create.lua tests/lua/tensor_files.lua \
 	tests/lua/tensor_reduce.lua tests/lua/tensor_shape.lua
 lua_tests += tests/lua/phi_maps.lua tests/lua/phi_functions.lua \
 	tests/lua/stages_forms.lua tests/lua/stages_errors.lua tests/lua/rnn_states.lua \
-	tests/lua/check_reports.lua tests/lua/tour_runs.lua
+	tests/lua/check_reports.lua tests/lua/tour_runs.lua tests/lua/devices.lua \
+	tests/lua/profile.lua
 lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua tests/lua/help.lua \
 	tests/lua/complete.lua tests/lua/signatures.lua tests/lua/suggestions.lua \
 	tests/lua/transcript.lua

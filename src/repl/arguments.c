@@ -1,6 +1,7 @@
 /* arguments.c: the arguments that functions of tensors share; see arguments.h. */
 #include "repl/arguments.h"
-#include "core/context.h"
+#include "core/tensor.h"
+#include "devices.h"
 #include <string.h>
 
 tarn_tensor *tarn_lua_self(lua_State *L, const char *function)
@@ -129,13 +130,40 @@ const char *tarn_lua_device(lua_State *L, int index, const char *function)
     static const char *const devices[] = {"cpu", "emu", "cuda", "cuda:0", NULL};
     const char *device = lua_tostring(L, index);
     for (int i = 0; devices[i]; i++)
-        if (strcmp(device, devices[i]) == 0) return device;
+        if (strcmp(device, devices[i]) == 0) return devices[i];
     const char *near = tarn_nearest(device, devices);
     tarn_lua_fail(L,
                   near ? "%s: there is no device '%s'; did you mean '%s'?"
                        : "%s: there is no device '%s', expected 'cpu', 'emu' or 'cuda'",
                   function, device, near);
     return NULL;
+}
+
+const char *tarn_lua_opt_device(lua_State *L, int index, const char *function)
+{
+    char found[80];
+    const char *device = tarn_lua_default_device(L);
+    if (!lua_istable(L, index)) return device;
+    index = lua_absindex(L, index);
+    lua_pushliteral(L, "device");
+    if (lua_rawget(L, index) == LUA_TSTRING)
+        device = tarn_lua_device(L, -1, function);
+    else if (!lua_isnil(L, -1))
+        tarn_lua_fail(L, "%s: device is %s, expected a name such as 'cpu'", function,
+                      tarn_lua_describe(L, -1, found, sizeof found));
+    lua_pop(L, 1);
+    return device;
+}
+
+void tarn_lua_place(lua_State *L, const char *function, const char *device)
+{
+    tarn_context *ctx = tarn_lua_context(L);
+    const struct tarn_device *target;
+    const tarn_tensor *t = tarn_lua_tensor(L, -1, function, "the result");
+    tarn_lua_check(L, tarn_find_device(ctx, function, device, &target));
+    if (target == tarn_device_of(t)) return;
+    tarn_lua_check(L, tarn_move(ctx, t, target, tarn_lua_slot(L)));
+    lua_remove(L, -2);
 }
 
 const char *tarn_lua_path(lua_State *L, int index, const char *function)
@@ -164,7 +192,8 @@ tarn_tensor *tarn_lua_operand(lua_State *L, int index, const char *function,
     tarn_context *ctx = tarn_lua_context(L);
     tarn_dtype dtype = beside ? tarn_tensor_dtype(beside) : TARN_FLOAT32;
     tarn_tensor **slot = tarn_lua_slot(L);
-    tarn_lua_check(L, tarn_tensor_new(ctx, dtype, 0, NULL, slot));
+    const struct tarn_device *device = beside ? tarn_device_of(beside) : NULL;
+    tarn_lua_check(L, tarn_tensor_new_on(ctx, device, dtype, 0, NULL, slot));
     tarn_lua_check(L, tarn_fill(ctx, *slot, lua_tonumber(L, index)));
     lua_replace(L, index);
     return *slot;

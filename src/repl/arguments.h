@@ -30,14 +30,23 @@ int tarn_lua_shape(lua_State *L, int first, const char *function, size_t *shape,
                    int *next);
 
 /* The name of a device at a stack index, which is a string; a word that names none is
- * refused with a suggestion. Whether it can be used is for the library to say. */
+ * refused with a suggestion. Whether it can be used is for the library to say. The name
+ * is a constant. */
 const char *tarn_lua_device(lua_State *L, int index, const char *function);
+
+/* The option device of the table at an index, if there is one; else the session's. */
+const char *tarn_lua_opt_device(lua_State *L, int index, const char *function);
+
+/* Puts the tensor on top of the stack on a device: a copy in its place, unless it lies
+ * there already. */
+void tarn_lua_place(lua_State *L, const char *function, const char *device);
 
 /* The path at a stack index: a string, not empty, without a zero byte. */
 const char *tarn_lua_path(lua_State *L, int index, const char *function);
 
 /* The tensor at a stack index; a number there is first replaced by a tensor of rank 0,
- * of the type of the tensor `beside` it (float32 if that is NULL). */
+ * of the type of the tensor `beside` it, on its device (float32 on the cpu if that is
+ * NULL). */
 tarn_tensor *tarn_lua_operand(lua_State *L, int index, const char *function,
                               const char *argument, const tarn_tensor *beside);
 

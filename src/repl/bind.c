@@ -18,7 +18,8 @@ enum { GROWTH_MIN = 64 << 20 }; /* bytes of tensors between two collections, at 
 /* What tarn keeps for one Lua state: a userdata in the registry under this key. */
 struct session {
     tarn_context *ctx;
-    size_t collect_at; /* collect when tensors hold more bytes than that */
+    size_t collect_at;  /* collect when tensors hold more bytes than that */
+    const char *device; /* where tensors are made */
 };
 static const char session_key = 's';
 
@@ -33,6 +34,16 @@ static struct session *session_of(lua_State *L)
 tarn_context *tarn_lua_context(lua_State *L)
 {
     return session_of(L)->ctx;
+}
+
+const char *tarn_lua_default_device(lua_State *L)
+{
+    return session_of(L)->device;
+}
+
+void tarn_lua_set_default_device(lua_State *L, const char *device)
+{
+    session_of(L)->device = device;
 }
 
 static void collect(lua_State *L, struct session *session)
@@ -60,7 +71,7 @@ static int end_session(lua_State *L)
 void tarn_lua_attach(lua_State *L, tarn_context *ctx)
 {
     struct session *session = lua_newuserdatauv(L, sizeof *session, 0);
-    *session = (struct session){.ctx = ctx, .collect_at = GROWTH_MIN};
+    *session = (struct session){.ctx = ctx, .collect_at = GROWTH_MIN, .device = "cpu"};
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, end_session);
     lua_setfield(L, -2, "__gc");

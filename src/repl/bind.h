@@ -27,6 +27,11 @@ void tarn_lua_attach(lua_State *L, tarn_context *ctx);
 /* The context of this Lua state (kept in the registry). */
 tarn_context *tarn_lua_context(lua_State *L);
 
+/* Where this session makes tensors and states unless it is told otherwise: "cpu" until it
+ * is set. The name is kept by pointer. */
+const char *tarn_lua_default_device(lua_State *L);
+void tarn_lua_set_default_device(lua_State *L, const char *device);
+
 /* Raises the context's message if status is an error; otherwise returns. */
 void tarn_lua_check(lua_State *L, tarn_status status);
 
@@ -102,6 +107,7 @@ void tarn_open_stages(lua_State *L); /* sim, assoc, prefix and the gradients */
 void tarn_open_rnn(lua_State *L);    /* rnn, kv */
 void tarn_open_check(lua_State *L);  /* equiv, gradcheck, backends */
 void tarn_open_kernel(lua_State *L); /* tarn.loader: a user's kernel */
+void tarn_open_emu(lua_State *L);    /* emu, tarn.profiler: start, stop */
 void tarn_open_bench(lua_State *L);  /* tarn.machine: clock, threads, work, measure */
 
 #endif

@@ -196,11 +196,11 @@ static int write_file(lua_State *L)
     return 2;
 }
 
-static bool has_gpu(void)
+static bool has_device(const char *device)
 {
     tarn_backend_info info;
     for (size_t i = 0; tarn_backend_at(i, &info); i++)
-        if (strcmp(info.device, "cuda") == 0 && info.usable) return true;
+        if (strcmp(info.device, device) == 0 && info.usable) return true;
     return false;
 }
 
@@ -223,8 +223,10 @@ static void push_tools(struct tarn_session *session)
     lua_setfield(L, -2, "open");
     lua_pushcfunction(L, write_file);
     lua_setfield(L, -2, "write");
-    lua_pushboolean(L, has_gpu());
+    lua_pushboolean(L, has_device("cuda"));
     lua_setfield(L, -2, "gpu");
+    lua_pushboolean(L, has_device("emu"));
+    lua_setfield(L, -2, "emu");
 }
 
 /* ---- The run ---- */

@@ -8,6 +8,7 @@ repl_sources += src/repl/embedded.h \
 	src/repl/lua_callback.c \
 	src/repl/lua_check.c \
 	src/repl/lua_create.c \
+	src/repl/lua_emu.c \
 	src/repl/lua_files.c \
 	src/repl/lua_index.c \
 	src/repl/lua_kernel.c \

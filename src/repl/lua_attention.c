@@ -20,8 +20,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BACKENDS_MAX = 8 };
-
 /* ---- reasons --------------------------------------------------------------------- */
 
 /* What people look for where it can't be. */
@@ -148,22 +146,21 @@ static void read_numbers(lua_State *L, const char *function, int table, tarn_opt
     o->chunk = (size_t)chunk;
 }
 
+/* Implementations of the cpu, and rungs of devices' ladders. Which of them there are where
+ * the tensors lie, the library says. */
 const char *tarn_lua_impl(lua_State *L, int table, const char *function)
 {
-    const char *backends[BACKENDS_MAX + 1] = {0};
-    tarn_backend_info info;
+    static const char *const words[] = {"fast", "plain", "k1",   "k2",
+                                        "k3",   "k4",    "tf32", NULL};
     int word;
-    for (size_t i = 0; i < BACKENDS_MAX && tarn_backend_at(i, &info); i++)
-        if (strcmp(info.device, "cpu") == 0) backends[i] = info.name;
-    return tarn_lua_opt_word(L, table, function, "impl", backends, &word)
-               ? backends[word]
-               : NULL;
+    return tarn_lua_opt_word(L, table, function, "impl", words, &word) ? words[word]
+                                                                       : NULL;
 }
 
 static void read_words(lua_State *L, const char *function, int table, tarn_options *o)
 {
     static const char *const methods[] = {"chunked", "sequential", "scan", NULL};
-    static const char *const precisions[] = {"accurate", "fast", NULL};
+    static const char *const precisions[] = {"accurate", "fast", "tf32", NULL};
     int word;
     if (tarn_lua_opt_word(L, table, function, "method", methods, &word))
         o->method = (tarn_method)word;
@@ -261,7 +258,8 @@ static tarn_cell cell_of(const struct tarn_lua_attention *a, const tarn_tensor *
                        .M = tarn_tensor_shape(v)[tarn_tensor_rank(v) - 1],
                        .phi = a->options.phi,
                        .eps = a->options.eps,
-                       .dtype = wide ? TARN_FLOAT64 : TARN_FLOAT32};
+                       .dtype = wide ? TARN_FLOAT64 : TARN_FLOAT32,
+                       .device = tarn_tensor_device(q)};
 }
 
 /* Makes a state of {S=, z=} at `index`, which lives as long as it is on the stack.

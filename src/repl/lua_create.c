@@ -12,24 +12,11 @@
 
 /* What the table of options asks for. */
 struct wish {
+    const char *function, *device;
     tarn_dtype dtype;
-    const char *device; /* NULL: where tensors are made anyway */
     bool seeded;
     uint64_t seed;
 };
-
-static const char *read_device(lua_State *L, int index, const char *function)
-{
-    char found[80];
-    const char *device = NULL;
-    if (lua_getfield(L, index, "device") == LUA_TSTRING)
-        device = tarn_lua_device(L, -1, function);
-    else if (!lua_isnil(L, -1))
-        tarn_lua_fail(L, "%s: device is %s, expected a name such as 'cpu'", function,
-                      tarn_lua_describe(L, -1, found, sizeof found));
-    lua_pop(L, 1);
-    return device;
-}
 
 static struct wish read_options(lua_State *L, int index, const char *function,
                                 bool random)
@@ -37,7 +24,7 @@ static struct wish read_options(lua_State *L, int index, const char *function,
     static const char *const names[] = {"dtype", "device", "seed", NULL};
     static const char *const unseeded_names[] = {"dtype", "device", NULL};
     static const char *const dtypes[] = {"float32", "float64", NULL};
-    struct wish wish = {.dtype = TARN_FLOAT32};
+    struct wish wish = {function, tarn_lua_default_device(L), TARN_FLOAT32, false, 0};
     int dtype = 0;
     lua_Integer seed = 0;
     if (!tarn_lua_options(L, index, function, random ? names : unseeded_names))
@@ -46,16 +33,14 @@ static struct wish read_options(lua_State *L, int index, const char *function,
     if (dtype == 1) wish.dtype = TARN_FLOAT64;
     wish.seeded = random && tarn_lua_opt_integer(L, index, function, "seed", &seed);
     wish.seed = (uint64_t)seed;
-    wish.device = read_device(L, index, function);
+    wish.device = tarn_lua_opt_device(L, index, function);
     return wish;
 }
 
 /* Moves the tensor on top of the stack to where it was wished. */
 static int deliver(lua_State *L, struct wish wish)
 {
-    const tarn_tensor *t = tarn_lua_tensor(L, -1, "device", "t");
-    if (!wish.device || strcmp(wish.device, tarn_tensor_device(t)) == 0) return 1;
-    tarn_lua_check(L, tarn_to(tarn_lua_context(L), t, wish.device, tarn_lua_slot(L)));
+    tarn_lua_place(L, wish.function, wish.device);
     return 1;
 }
 
@@ -186,7 +171,7 @@ static void write_nested(lua_State *L, struct walk *w, int depth)
  * math: none  cost: O(numel)
  * errors: rows of different lengths, an entry that is no number
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu" (default) | "emu" | "cuda"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * example:
  *   > tensor{{1, 2}, {3, 4.5}}
  *   tensor [2, 2] float32 cpu
@@ -233,7 +218,7 @@ static int push_constant(lua_State *L, const char *function, double value)
  * math: none  cost: O(numel)
  * errors: an extent that is no whole number of 0 or more, more than memory could hold
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu" (default) | "emu" | "cuda"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * example:
  *   > zeros(2, 3)
  *   tensor [2, 3] float32 cpu
@@ -250,7 +235,7 @@ static int zeros(lua_State *L)
  * math: none  cost: O(numel)
  * errors: an extent that is no whole number of 0 or more, more than memory could hold
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu" (default) | "emu" | "cuda"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * example:
  *   > ones(3, {dtype="float64"})
  *   tensor [3] float64 cpu
@@ -267,7 +252,7 @@ static int ones(lua_State *L)
  * math: none  cost: O(numel)
  * errors: x missing or no number, an extent that is no whole number of 0 or more
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu" (default) | "emu" | "cuda"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * example:
  *   > full({2, 2}, 0.5)
  *   tensor [2, 2] float32 cpu
@@ -297,7 +282,7 @@ static int full(lua_State *L)
  * math: out_ij = 1 if i = j, 0 otherwise  cost: O(n^2)
  * errors: n that is no whole number of 0 or more
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu" (default) | "emu" | "cuda"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * example:
  *   > eye(2)
  *   tensor [2, 2] float32 cpu
@@ -338,7 +323,7 @@ static int push_spaced(lua_State *L, const char *function, struct wish wish, siz
  * math: out_i = a + (i - 1) step  cost: O(n)
  * errors: step 0, NaN or Inf anywhere
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu" (default) | "emu" | "cuda"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * note: b is the last number, exactly, also where (b - a) / step misses a whole number
  *       by rounding alone.
  * example:
@@ -377,7 +362,7 @@ static int range(lua_State *L)
  * math: out_i = a + (i - 1) (b - a) / (n - 1)  cost: O(n)
  * errors: n that is no whole number of 0 or more, NaN or Inf
  * options: dtype   "float32" (default) | "float64"
- *          device  "cpu" (default) | "emu" | "cuda"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * example:
  *   > linspace(-1, 1, 5)
  *   tensor [5] float32 cpu
@@ -418,7 +403,7 @@ static int push_random(lua_State *L, const char *function,
  *                   number
  *                  of threads; without it the session's own stream goes on
  *          dtype   "float32" (default) | "float64"
- *          device  "cpu" (default) | "emu" | "cuda"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * example:
  *   > rand(3, {seed=1})
  *   tensor [3] float32 cpu
@@ -439,7 +424,7 @@ static int uniform(lua_State *L)
  *                   number
  *                  of threads; without it the session's own stream goes on
  *          dtype   "float32" (default) | "float64"
- *          device  "cpu" (default) | "emu" | "cuda"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * example:
  *   > q = randn(16, 8, {seed=1})
  *   > q.shape

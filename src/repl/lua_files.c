@@ -37,6 +37,7 @@ static int read_file(lua_State *L)
     const char *path = tarn_lua_path(L, 1, "read");
     tarn_tensor **out = tarn_lua_slot(L);
     tarn_lua_check(L, tarn_read(tarn_lua_context(L), path, out));
+    tarn_lua_place(L, "read", tarn_lua_default_device(L));
     return 1;
 }
 
@@ -199,6 +200,7 @@ static int mnist(lua_State *L)
     tarn_lua_check(L, tarn_select(ctx, images, 0, i, bytes));
     tarn_lua_check(L, tarn_binary_number(ctx, TARN_DIV, *bytes, 255, false, image));
     tarn_lua_check(L, tarn_tensor_get(ctx, labels, &i, &label));
+    tarn_lua_place(L, "mnist", tarn_lua_default_device(L));
     lua_pushinteger(L, (lua_Integer)label);
     return 2;
 }

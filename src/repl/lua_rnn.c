@@ -2,8 +2,10 @@
  *
  * Sizes are those of one head, as in the equations: D and M, then H heads and B
  * batch entries if there are any. What a cell can do stands in lua_state.c. */
+#include "cell.h"
 #include "repl/arguments.h"
 #include "repl/lua_attention.h"
+#include <string.h>
 
 /* A size of at least 1, or 0 if it is not given and need not be. */
 static size_t read_size(lua_State *L, const char *function, const char *name,
@@ -51,20 +53,12 @@ static void read_phi(lua_State *L, const char *function, tarn_cell *cell)
         lua_pushnil(L);
 }
 
-static void read_place(lua_State *L, const char *function, tarn_cell *cell)
+static void read_dtype(lua_State *L, const char *function, tarn_cell *cell)
 {
     static const char *const dtypes[] = {"float32", "float64", NULL};
-    char given[80];
     int dtype = 0;
     tarn_lua_opt_word(L, 2, function, "dtype", dtypes, &dtype);
     cell->dtype = dtype == 1 ? TARN_FLOAT64 : TARN_FLOAT32;
-    lua_pushliteral(L, "device");
-    if (lua_rawget(L, 2) == LUA_TSTRING)
-        tarn_lua_device(L, -1, function);
-    else if (!lua_isnil(L, -1))
-        tarn_lua_fail(L, "%s: device is %s, expected a name such as 'cpu'", function,
-                      tarn_lua_describe(L, -1, given, sizeof given));
-    lua_pop(L, 1);
 }
 
 /* Reads the table of sizes at index 2; leaves on top what keeps the map alive. */
@@ -85,7 +79,8 @@ static tarn_cell read_cell(lua_State *L, const char *function, const char *const
     tarn_lua_opt_number(L, 2, function, "eps", &cell.eps);
     tarn_lua_opt_number(L, 2, function, "scale", &cell.scale);
     cell.impl = tarn_lua_impl(L, 2, function);
-    read_place(L, function, &cell);
+    cell.device = tarn_lua_opt_device(L, 2, function);
+    read_dtype(L, function, &cell);
     read_phi(L, function, &cell);
     return cell;
 }
@@ -106,8 +101,8 @@ static tarn_cell read_cell(lua_State *L, const char *function, const char *const
  *                   lists them
  *          eps     added to the denominator
  *          dtype   "float32" (default) | "float64"
- *          device  "cpu"
- *          impl    "fast" (default) | "plain"
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
+ *          impl    "fast" (default) | "plain"; on a device one of its kernels, "k1", ..
  * example:
  *   > st = rnn{D=2, M=1, eps=0}
  *   > st:step(tensor{1, 0}, tensor{1, 0}, tensor{5})
@@ -139,7 +134,7 @@ static int new_rnn(lua_State *L)
  *          B       batch entries; absent: inputs have no batch dimension
  *          scale   of q.k, 1/sqrt(D) unless given
  *          dtype   "float32" (default) | "float64"
- *          device  "cpu"
+ *          device  "cpu": a cache lies nowhere else
  *          impl    "fast" (default) | "plain"
  * example:
  *   > cache = kv{D=2, M=1}
@@ -149,6 +144,19 @@ static int new_rnn(lua_State *L)
  *   > cache
  *   kv cache: D=2 M=1 float32, 1 token, 12 bytes
  * see: rnn, st:step, st:bytes, sim */
+/* No device has a cache; the session's own is not asked for. */
+static void refuse_device(lua_State *L)
+{
+    lua_getfield(L, 2, "device");
+    const char *device = lua_isnil(L, -1) ? "cpu" : tarn_lua_opt_device(L, 2, "kv");
+    lua_pop(L, 1);
+    if (strcmp(device, "cpu") != 0)
+        tarn_lua_fail(L,
+                      "kv: device is '%s', but a cache lies on the cpu alone; hint: "
+                      "rnn{D=, M=, device='%s'} has a state there",
+                      device, device);
+}
+
 /* kv{..} comes as (options), rnn{..} through __call as (rnn, options). */
 static int new_kv(lua_State *L)
 {
@@ -157,17 +165,19 @@ static int new_kv(lua_State *L)
     lua_settop(L, 1);
     lua_pushvalue(L, 1);
     const tarn_cell cell = read_cell(L, "kv", names);
+    refuse_device(L);
     struct tarn_lua_cell *st = tarn_lua_new_kv(L);
     tarn_lua_check(L, tarn_kv_new(tarn_lua_context(L), &cell, &st->kv));
     return 1;
 }
 
-/* help: rnn.load(path, {phi=}) -> st
+/* help: rnn.load(path, {phi=, device=}) -> st
  * Reads back a cell that st:save(path) wrote; it goes on where it was.
  * shapes: none
  * math: none  cost: O(B H C M)
  * errors: no such file, a content that is no cell, phi missing where it was a function
  * options: phi     the function or {apply=, grad=} of a cell that had one of the user's
+ *          device  "cpu" | "emu" | "cuda"; unless given, that of --device
  * example:
  *   > path = os.tmpname()
  *   > st = rnn{D=2, M=2}
@@ -180,7 +190,7 @@ static int new_kv(lua_State *L)
  * see: st:save, rnn, read */
 static int load(lua_State *L)
 {
-    static const char *const names[] = {"phi", NULL};
+    static const char *const names[] = {"phi", "device", NULL};
     tarn_cell cell = {0};
     const char *path = tarn_lua_path(L, 1, "rnn.load");
     lua_settop(L, 2);
@@ -188,10 +198,12 @@ static int load(lua_State *L)
         read_phi(L, "rnn.load", &cell);
     else
         lua_pushnil(L);
+    const char *device = tarn_lua_opt_device(L, 2, "rnn.load");
     struct tarn_lua_cell *st = tarn_lua_new_rnn(L, -1);
     struct tarn_lua_call call = tarn_lua_enter(L, NULL);
     tarn_lua_leave(L, call,
                    tarn_rnn_load(tarn_lua_context(L), path, cell.phi, &st->rnn));
+    tarn_lua_check(L, tarn_cell_move(tarn_lua_context(L), "rnn.load", st->rnn, device));
     return 1;
 }
 

@@ -33,8 +33,10 @@ static const char *const rnn_grad_options[] = {"phi", "state", "dstate", COMMON,
  *          eps      added to the denominator, except in softmax
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
  *          weights  true: gives the weights as well
- *          precision  "accurate" (default) | "fast": plain sums, unscaled rows
- *          impl     "fast" (default) | "plain"; backends() lists what there is
+ *          precision  "accurate" (default) | "fast": plain sums, unscaled rows |
+ *                   "tf32": a device's tensor cores
+ *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
+ *                   "k2", ..
  * example:
  *   > q, k, v = tensor{{0}}, tensor{{0}, {0}}, tensor{{2}, {4}}
  *   > sim(q, k, v)
@@ -74,8 +76,10 @@ static int sim(lua_State *L)
  * options: phi      feature map: a name, phi.name, a function, {apply=, grad=}
  *          eps      added to the denominator
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
- *          precision  "accurate" (default) | "fast": plain sums, unscaled rows
- *          impl     "fast" (default) | "plain"; backends() lists what there is
+ *          precision  "accurate" (default) | "fast": plain sums, unscaled rows |
+ *                   "tf32": a device's tensor cores
+ *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
+ *                   "k2", ..
  * example:
  *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
  *   > assoc(q, k, v, {eps=0})
@@ -113,8 +117,10 @@ static int assoc(lua_State *L)
  *                   changed
  *          chunk    L, tokens a chunk
  *          method   "chunked" | "sequential" | "scan": other orders of the same sums
- *          precision  "accurate" (default) | "fast": plain sums, unscaled rows
- *          impl     "fast" (default) | "plain"; backends() lists what there is
+ *          precision  "accurate" (default) | "fast": plain sums, unscaled rows |
+ *                   "tf32": a device's tensor cores
+ *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
+ *                   "k2", ..
  *          final    true: gives the state after token N as well, an rnn cell
  * example:
  *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
@@ -201,8 +207,9 @@ static int differentiate(lua_State *L, const struct tarn_lua_form *form,
  *          scale    1/sqrt(D) for softmax, 1 for the others, unless given
  *          eps      added to the denominator, except in softmax
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
- *          precision  "accurate" (default) | "fast"
- *          impl     "fast" (default) | "plain"; backends() lists what there is
+ *          precision  "accurate" (default) | "fast" | "tf32"
+ *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
+ *                   "k2", ..
  * example:
  *   > q, k, v = tensor{{0}}, tensor{{0}, {0}}, tensor{{2}, {4}}
  *   > dq, dk, dv = sim_grad(q, k, v, ones(1, 1))
@@ -227,8 +234,9 @@ static int sim_grad(lua_State *L)
  * options: phi      feature map: a name, phi.name, {apply=, grad=}
  *          eps      added to the denominator
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
- *          precision  "accurate" (default) | "fast"
- *          impl     "fast" (default) | "plain"; backends() lists what there is
+ *          precision  "accurate" (default) | "fast" | "tf32"
+ *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
+ *                   "k2", ..
  * example:
  *   > q, k, v = tensor{{1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
  *   > dq, dk, dv = assoc_grad(q, k, v, ones(1, 1), {eps=0})
@@ -259,8 +267,9 @@ static int assoc_grad(lua_State *L)
  *          dstate   {S=, z=}: the gradient that arrives at the final state
  *          chunk    L, tokens a chunk
  *          method   "chunked" | "sequential" | "scan"
- *          precision  "accurate" (default) | "fast"
- *          impl     "fast" (default) | "plain"; backends() lists what there is
+ *          precision  "accurate" (default) | "fast" | "tf32"
+ *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
+ *                   "k2", ..
  * example:
  *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
  *   > dq, dk, dv = prefix_grad(q, k, v, ones(2, 1), {eps=0})
@@ -286,8 +295,9 @@ static int prefix_grad(lua_State *L)
  *          eps      added to the denominator
  *          state    an rnn cell or {S=, z=}: what came before token 1
  *          dstate   {S=, z=}: the gradient that arrives at the final state
- *          precision  "accurate" (default) | "fast"
- *          impl     "fast" (default) | "plain"; backends() lists what there is
+ *          precision  "accurate" (default) | "fast" | "tf32"
+ *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
+ *                   "k2", ..
  * example:
  *   > q, k, v = tensor{{1}, {-1}}, tensor{{0}, {1}}, tensor{{3}, {6}}
  *   > dq, dk, dv = rnn_grad(q, k, v, ones(2, 1), {eps=0})

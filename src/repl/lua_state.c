@@ -7,6 +7,7 @@
  *
  * - User value 1 of an rnn is what keeps a user's feature map alive, or nil.
  * - As for tensors, __methods and __fields tell completion what there is. */
+#include "cell.h"
 #include "core/tensor.h"
 #include "repl/arguments.h"
 #include "repl/lua_attention.h"
@@ -293,6 +294,26 @@ static int push_time(lua_State *L, const struct tarn_lua_cell *cell)
     return 1;
 }
 
+static const char *device_of(const struct tarn_lua_cell *cell)
+{
+    return cell->rnn ? tarn_cell_device(cell->rnn) : "cpu";
+}
+
+/* help: st.device -> string
+ * Where the state lies, and so where q, k, v are to be: "cpu", "emu" or "cuda:0".
+ * shapes: none
+ * math: none  cost: O(1)
+ * errors: none; fields of a cell can't be assigned
+ * example:
+ *   > rnn{D=2, M=2, device="cpu"}.device
+ *   "cpu"
+ * see: rnn, rnn.load, t.device */
+static int push_device(lua_State *L, const struct tarn_lua_cell *cell)
+{
+    lua_pushstring(L, device_of(cell));
+    return 1;
+}
+
 /* help: st.S -> tensor
  * The sum of phi(k) v^T over the tokens so far, as a fresh tensor; rnn alone has it.
  * shapes: [C, M]; with heads [H, C, M], with a batch [B, H, C, M]
@@ -342,6 +363,7 @@ static int get(lua_State *L)
         tarn_lua_fail(L, "%s: the key is %s, expected the name of a field or a method",
                       kind, tarn_lua_describe(L, 2, given, sizeof given));
     if (strcmp(name, "t") == 0) return push_time(L, cell);
+    if (strcmp(name, "device") == 0) return push_device(L, cell);
     if (cell->rnn && strcmp(name, "S") == 0) return push_state(L, cell, false);
     if (cell->rnn && strcmp(name, "z") == 0) return push_state(L, cell, true);
 
@@ -349,7 +371,7 @@ static int get(lua_State *L)
     if (near)
         tarn_lua_fail(L, "%s: there is no '%s'; did you mean '%s'?", kind, name, near);
     return tarn_lua_fail(L, "%s: there is no '%s'; fields are %s", kind, name,
-                         cell->rnn ? "S, z and t" : "t");
+                         cell->rnn ? "S, z, t and device" : "t and device");
 }
 
 static int set(lua_State *L)
@@ -384,9 +406,12 @@ static int to_string(lua_State *L)
                          tarn_rnn_features(cell->rnn), sizes->phi->name);
     const unsigned long long tokens =
         cell->rnn ? tarn_rnn_time(cell->rnn) : tarn_kv_time(cell->kv);
-    snprintf(text + used, sizeof text - (size_t)used, " %s, %llu token%s, %zu bytes",
-             sizes->dtype == TARN_FLOAT64 ? "float64" : "float32", tokens,
-             tokens == 1 ? "" : "s",
+    const char *device = device_of(cell);
+    const bool elsewhere = strcmp(device, "cpu") != 0;
+    snprintf(text + used, sizeof text - (size_t)used,
+             " %s%s%s, %llu token%s, %zu bytes",
+             sizes->dtype == TARN_FLOAT64 ? "float64" : "float32", elsewhere ? " " : "",
+             elsewhere ? device : "", tokens, tokens == 1 ? "" : "s",
              cell->rnn ? tarn_rnn_bytes(cell->rnn) : tarn_kv_bytes(cell->kv));
     lua_pushstring(L, text);
     return 1;
@@ -419,8 +444,8 @@ static void new_type(lua_State *L, const char *type, const char *name, size_t co
 
 void tarn_lua_open_states(lua_State *L)
 {
-    static const char *const rnn_fields[] = {"S", "z", "t", NULL};
-    static const char *const kv_fields[] = {"t", NULL};
+    static const char *const rnn_fields[] = {"S", "z", "t", "device", NULL};
+    static const char *const kv_fields[] = {"t", "device", NULL};
     const size_t all = sizeof methods / sizeof *methods - 1; /* save comes last */
     new_type(L, RNN, "rnn state", all, rnn_fields);
     new_type(L, KV, "kv cache", all - 1, kv_fields);

@@ -222,7 +222,10 @@ static void push_nested(lua_State *L, const tarn_tensor *t, int dim, size_t *ind
 static int totable(lua_State *L)
 {
     size_t index[TARN_MAX_RANK] = {0};
-    push_nested(L, tarn_lua_self(L, "totable"), 0, index);
+    tarn_lua_self(L, "totable");
+    lua_settop(L, 1);
+    tarn_lua_place(L, "totable", "cpu"); /* once, not each element by itself */
+    push_nested(L, tarn_lua_to_tensor(L, 1), 0, index);
     return 1;
 }
 

@@ -91,12 +91,19 @@ static bool device_usable(const char *device, const char **why)
     return false;
 }
 
-/* Checks --device: what was asked for is there or an error; auto says what it took. */
-static bool choose_device(const char *device)
+/* Resolves --device: what was asked for is there or an error; auto takes a GPU or the cpu,
+ * and says which. The emulated device is slow: one has to ask for it. */
+static bool choose_device(struct tarn_session *session, const char *device)
 {
     const char *why;
+    session->device = device;
     if (strcmp(device, "auto") == 0) {
-        if (!device_usable("cuda", &why)) tarn_note("no cuda (%s), using the cpu", why);
+        const bool gpu = device_usable("cuda", &why);
+        session->device = gpu ? "cuda" : "cpu";
+        if (gpu)
+            tarn_note("using cuda");
+        else
+            tarn_note("no cuda (%s), using the cpu", why);
         return true;
     }
     if (device_usable(device, &why)) return true;
@@ -113,7 +120,7 @@ bool tarn_session_open(struct tarn_session *session, const struct tarn_invocatio
         tarn_complain("%s", tarn_fast_problem());
         return false;
     }
-    if (!choose_device(inv->device)) return false;
+    if (!choose_device(session, inv->device)) return false;
     if (tarn_context_new(&session->ctx) != TARN_OK) {
         tarn_complain("not enough memory");
         return false;
@@ -198,9 +205,9 @@ static void require(lua_State *L, const char *name)
 static void open_tarn(lua_State *L)
 {
     static void (*const openers[])(lua_State *) = {
-        tarn_open_tensor, tarn_open_create, tarn_open_math,
-        tarn_open_files,  tarn_open_phi,    tarn_open_stages,
-        tarn_open_rnn,    tarn_open_check,  tarn_open_bench,  tarn_open_kernel};
+        tarn_open_tensor, tarn_open_create, tarn_open_math, tarn_open_files,
+        tarn_open_phi,    tarn_open_stages, tarn_open_rnn,  tarn_open_check,
+        tarn_open_emu,    tarn_open_kernel, tarn_open_bench};
 
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     lua_newtable(L);
@@ -244,6 +251,8 @@ void tarn_session_load(struct tarn_session *session)
     tarn_session_push(L, "open");
     lua_call(L, 0, 0);
     if (session->invocation->restricted) close_outside(L);
+    tarn_lua_set_default_device(L,
+                                session->device); /* that of the user's tensors only */
 }
 
 void tarn_session_push(lua_State *L, const char *name)

@@ -17,9 +17,10 @@ struct tarn_session {
     const struct tarn_invocation *invocation;
     tarn_context *ctx;
     lua_State *L;
-    size_t calls;      /* allocations asked for by Lua so far */
-    size_t fail_call;  /* from this one on they fail (--enable-paranoid); 0: never */
-    char *write_below; /* --restricted: the folder it was started in */
+    const char *device; /* where tensors are made: --device, auto resolved */
+    size_t calls;       /* allocations asked for by Lua so far */
+    size_t fail_call;   /* from this one on they fail (--enable-paranoid); 0: never */
+    char *write_below;  /* --restricted: the folder it was started in */
     bool color_errors;
     bool prompting;                    /* ^C returns to a prompt */
     volatile sig_atomic_t out_of_time; /* --time is used up */

@@ -248,7 +248,7 @@ printf '```repl\n> 1\n1\n' >t.md
 check "a block that is not closed is an error" wrong t.md "t.md:1: this block is not closed"
 printf 'x\n```repl fast\n> 1\n1\n```\n' >t.md
 check "so is an unknown tag" wrong t.md \
-    "t.md:2: unknown tag 'fast', expected gpu, slow, hidden or tol=NUMBER"
+    "t.md:2: unknown tag 'fast', expected gpu, emu, slow, hidden or tol=NUMBER"
 block tol=x <<'END'
 > 1
 END

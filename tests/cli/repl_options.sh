@@ -88,8 +88,27 @@ check "--seed gives the same numbers again" \
 check "--threads and --device take their values" prints '' --threads=2 --device=cpu -e ''
 auto() { run 0 --device=auto -e '' && grep -q '^note: .*cpu' err; }
 check "--device=auto says what it took" auto
-check "a device that is not there is an error" \
-    fails_saying '--device=cuda: not usable' --device=cuda -e ''
+usable() { "$TARN" -e 'for _, b in ipairs(backends()) do
+    if b.device == arg[1] then os.exit(b.usable) end end' - "$1" </dev/null; }
+if usable cuda; then
+    skip "a device that is not there is an error" "there is a GPU"
+else
+    check "a device that is not there is an error" \
+        fails_saying '--device=cuda: not usable' --device=cuda -e ''
+fi
+if usable emu; then
+    check "--device=emu is where tensors and states are made" prints 'emu emu emu cpu\n' \
+        --device=emu -e 'print(zeros(2).device .. " " .. tensor{1}.device .. " " ..
+        rnn{D=1, M=1}.device .. " " .. rand(2, {device="cpu"}).device)'
+    check "read, mnist and rnn.load take what they read there" prints 'emu emu emu\n' \
+        --device=emu -e 'ones(2):save("t.npy") rnn{D=1, M=1}:save("st")
+        print(read("t.npy").device .. " " .. mnist(1).device .. " " .. rnn.load("st").device)'
+    check "pictures of tables are drawn there too" run 0 --device=emu \
+        -e 'heat{{1, 2}} hist{1, 2} plot{1, 2}'
+else
+    check "--device=emu is an error in a build without it" \
+        fails_saying '--device=emu: not usable: built without' --device=emu -e ''
+fi
 
 check "an unknown option" complains "unknown option '--frobnicate'" --frobnicate
 check "an unknown letter" complains "unknown option '-x'" -x

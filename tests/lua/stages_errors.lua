@@ -59,7 +59,8 @@ test("a name that is no map, no method, no implementation", function()
     {by = "sofmax"})
   raises("prefix: method is 'sequentail', expected one of chunked, sequential, scan; did you " ..
     "mean 'sequential'?", prefix, q, k, v, {method = "sequentail"})
-  raises("prefix: impl is 'fats', expected one of fast, plain; did you mean 'fast'?", prefix,
+  raises("prefix: impl is 'fats', expected one of fast, plain, k1, k2, k3, k4, tf32; did you " ..
+    "mean 'fast'?", prefix,
     q, k, v, {impl = "fats"})
 end)
 
@@ -123,16 +124,20 @@ test("methods of a state", function()
   raises("step: the state is tensor [16, 64] float32, expected an rnn or kv; hint: st:step(..) " ..
     "with a colon", st.step, q, k, v)
   raises("rnn state: there is no 'rset'; did you mean 'reset'?", function() return st.rset end)
-  raises("rnn state: there is no 'state'; fields are S, z and t",
+  raises("rnn state: there is no 'state'; fields are S, z, t and device",
     function() return st.state end)
-  raises("kv cache: there is no 'S'; fields are t", function() return kv {D = 1, M = 1}.S end)
+  raises("kv cache: there is no 'S'; fields are t and device", function() return kv {D = 1, M = 1}.S end)
   raises("st.S can't be assigned; hint: prefix and rnn_grad take any state, {state={S=, z=}}",
     function() st.S = zeros(2, 3) end)
 end)
 
 test("a comparison of what is not there", function()
-  raises("equiv: devices[1] is 'cuda', which is not in this build; hint: backends() lists " ..
-    "what is", equiv, q, k, v, {devices = {"cuda"}})
+  for _, b in ipairs(backends()) do
+    if not b.usable then
+      raises(("equiv: devices[1] is '%s', which can't be used: %s"):format(b.device, b.why),
+        equiv, q, k, v, {devices = {b.device}})
+    end
+  end
   raises("equiv: dtypes[2] is 'float16', expected float32 or float64; " ..
     "did you mean 'float32'?", equiv, q, k, v,
     {dtypes = {"float32", "float16"}})

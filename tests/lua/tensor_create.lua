@@ -109,7 +109,7 @@ test("a device that can't be used is refused by name", function()
   for _, name in ipairs{"emu", "cuda"} do
     local ok, why = pcall(zeros, 2, {device = name})
     is(ok, usable(name))
-    assert(ok or why:find("to: device " .. name .. ": not available: ", 1, true), why)
+    assert(ok or why:find("zeros: device " .. name .. ": not available: ", 1, true), why)
   end
   raises("zeros: device is the number 0, expected a name such as 'cpu'",
     zeros, 2, {device = 0})

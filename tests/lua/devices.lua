@@ -1,0 +1,199 @@
+-- Tensors and states on a device: where they are made, what works there, what is refused.
+-- The emulated device stands for all of them; a build without it has nothing to test.
+
+local tap = dofile(arg[0]:match("^.*/") .. "tap.lua")
+local test, is, raises = tap.test, tap.is, tap.raises
+
+local has_emu = pcall(emu)
+if not has_emu then
+  test("a build without the emulated device says so", function()
+    local why = "not available: built without a C++ compiler, or --without-emu"
+    raises("emu: " .. why, emu)
+    raises("profile: " .. why, profile, print)
+    raises("zeros: device emu: " .. why, zeros, 2, {device = "emu"})
+  end)
+  tap.done()
+end
+
+-- The same numbers on the emulated device and on the host.
+local function both(seed, ...)
+  local there = randn(..., {seed = seed, device = "emu"})
+  return there, there:to("cpu")
+end
+
+local q, q_host = both(1, {2, 20, 5})
+local k, k_host = both(2, {2, 20, 5})
+local v, v_host = both(3, {2, 20, 3})
+
+local function close(there, host, tolerance)
+  is(there.device, "emu")
+  local far = maxdiff(there:to("cpu"), host)
+  assert(far <= (tolerance or 1e-6), far)
+end
+
+test("all that makes tensors makes them on a device", function()
+  local opt = {device = "emu"}
+  for _, t in ipairs {tensor({1, 2}, opt), zeros(2, opt), ones(2, opt), full({2}, 3, opt),
+    eye(2, opt), range(1, 3, opt), linspace(0, 1, 3, opt), rand(2, opt), randn(2, opt)} do
+    is(t.device, "emu")
+  end
+  is(rand(4, {seed = 5, device = "emu"}):totable(), rand(4, {seed = 5}):totable())
+end)
+
+test("a tensor of a device is shown, drawn, saved and made a table like any other", function()
+  local t = tensor({{1, 2}, {3, 4.5}}, {device = "emu"})
+  is(tostring(t), "tensor [2, 2] float32 emu\n  1.0  2.0\n  3.0  4.5")
+  is(t:totable(), {{1, 2}, {3, 4.5}})
+  is({t[1][2], t[{2, 2}], t[{{2, 2}, {1, 1}}]:item()}, {2, 4.5, 3})
+  local path = os.tmpname()
+  t:save(path)
+  is(read(path):totable(), t:totable())
+  os.remove(path)
+  local written = {}
+  local write = io.write
+  io.write = function(...) written[#written + 1] = table.concat {...} end
+  local ok, why = pcall(function()
+    for _, draw in ipairs {heat, hist, plot, show} do draw(t) end
+    for _, draw in ipairs {heat, hist, plot, show} do draw(t:to("cpu")) end
+  end)
+  io.write = write
+  assert(ok, why)
+  is(#written, 8)
+  for i = 1, 3 do is(written[i], written[i + 4]) end
+end)
+
+test("a number beside a tensor goes to its device", function()
+  is(where(tensor({1, 0}, {device = "emu"}), tensor({5, 6}, {device = "emu"}), 0).device, "emu")
+  is(tensor({1, 4}, {device = "emu"}):maximum(2):totable(), {2, 4})
+end)
+
+test("what a device can't do is refused with a way out", function()
+  raises('sum: the tensor is on emu, which can\'t do this; use t:to("cpu")', q.sum, q)
+  raises("kv: device is 'emu', but a cache lies on the cpu alone; hint: rnn{D=, M=, " ..
+    "device='emu'} has a state there", kv, {D = 2, M = 2, device = "emu"})
+  raises("prefix: k is on cpu and q on emu, expected both on one device; t:to(device) moves " ..
+    "a tensor", prefix, q, k_host, v)
+end)
+
+test("each form computes on the device what it does on the host", function()
+  close(prefix(q, k, v), prefix(q_host, k_host, v_host))
+  close(sim(q, k, v), sim(q_host, k_host, v_host))
+  close(sim(q, k, v, {by = "rbf", causal = true}), sim(q_host, k_host, v_host,
+    {by = "rbf", causal = true}))
+  local here, there = {prefix_grad(q_host, k_host, v_host, v_host)}, {prefix_grad(q, k, v, v)}
+  for i = 1, 3 do close(there[i], here[i], 1e-4) end
+end)
+
+test("impl names a kernel of a device's ladder", function()
+  for _, impl in ipairs {"k1", "k2"} do
+    close(prefix(q, k, v, {impl = impl}), prefix(q_host, k_host, v_host))
+  end
+  local ok, why = pcall(prefix, q, k, v, {impl = "k4"})
+  assert(not ok and why:find('^prefix: impl is "k4", expected "k1".* on emu$'), why)
+  ok, why = pcall(prefix, q, k, v, {impl = "plain"})
+  assert(not ok and why:find('^prefix: impl is "plain", expected "k1".* on emu$'), why)
+  raises('prefix: impl is "k1", expected "fast" or "plain"', prefix, q_host, k_host, v_host,
+    {impl = "k1"})
+  raises("prefix: impl is 'fats', expected one of fast, plain, k1, k2, k3, k4, tf32; did you " ..
+    "mean 'fast'?", prefix, q, k, v, {impl = "fats"})
+end)
+
+test('precision="tf32" is coarser, on a device alone, and in float32', function()
+  local exact = sim(q_host, k_host, v_host)
+  local far = maxdiff(sim(q, k, v, {precision = "tf32"}):to("cpu"), exact)
+  assert(far > 1e-6 and far < 1e-2, far)
+  is(sim(q, k, v, {precision = "tf32"}):totable(), sim(q, k, v, {impl = "tf32"}):totable())
+  raises('sim: precision is "tf32", which devices with tensor cores have; on the cpu it is ' ..
+    '"accurate" or "fast"', sim, q_host, k_host, v_host, {precision = "tf32"})
+  local wide = q:to("float64")
+  raises('sim: precision is "tf32", for which emu has no kernel of this form in float64; ' ..
+    'expected "accurate" or "fast"', sim, wide, wide, wide, {precision = "tf32"})
+  raises('sim: impl is "k1" and precision "tf32", which is another kernel; expected one of them',
+    sim, q, k, v, {precision = "tf32", impl = "k1"})
+end)
+
+test("a state lies on a device, and so must what it is stepped with", function()
+  local st, host = rnn {D = 5, M = 3, H = 2, device = "emu"}, rnn {D = 5, M = 3, H = 2}
+  is({st.device, host.device, kv {D = 1, M = 1}.device}, {"emu", "cpu", "cpu"})
+  is(tostring(st), "rnn state: H=2 D=5 M=3 C=5 phi=elu1 float32 emu, 0 tokens, 320 bytes")
+  close(st:run(q, k, v), host:run(q_host, k_host, v_host))
+  local token = {{}, 1}
+  close(st:step(q[token], k[token], v[token]),
+    host:step(q_host[token], k_host[token], v_host[token]))
+  close(st.S, host.S, 1e-5)
+  close(st.z, host.z, 1e-5)
+  is(st.t, 21)
+  raises('rnn:step: q is on cpu and the state on emu, expected both on one device; ' ..
+    'q:to("emu") moves q', st.step, st, q_host[token], k_host[token], v_host[token])
+end)
+
+test("a state of a device is copied, reset, saved and loaded", function()
+  local st = rnn {D = 5, M = 3, H = 2, device = "emu"}
+  st:run(q, k, v)
+  local copy, S = st:clone(), st.S:totable()
+  st:reset()
+  is({st.t, copy.t, copy.device}, {0, 20, "emu"})
+  is(copy.S:totable(), S)
+  is(st.z:to("cpu"):max(), 0)
+  local path = os.tmpname()
+  copy:save(path)
+  local host, there = rnn.load(path), rnn.load(path, {device = "emu"})
+  os.remove(path)
+  is({host.device, there.device, host.t}, {"cpu", "emu", 20})
+  is(host.S:totable(), S)
+  is(there.S:totable(), S)
+end)
+
+test("prefix gives the final state where its tensors are, and goes on from one there", function()
+  local _, st = prefix(q, k, v, {final = true})
+  is({st.device, st.t}, {"emu", 20})
+  local out, final = prefix(q, k, v, {state = st, final = true})
+  is(final.t, 40)
+  local _, host = prefix(q_host, k_host, v_host, {final = true})
+  close(out, prefix(q_host, k_host, v_host, {state = host}))
+  close(prefix(q, k, v, {state = {S = st.S, z = st.z}}), out:to("cpu"))
+  raises("prefix: state is on cpu and q on emu, expected both on one device; t:to(device) " ..
+    "moves a tensor", prefix, q, k, v, {state = host})
+  raises("prefix: state.S is on cpu, expected it on emu; t:to(device) moves a tensor", prefix,
+    q, k, v, {state = {S = host.S, z = host.z}})
+end)
+
+-- ---- the emulated device's settings -------------------------------------------------------
+
+test("emu{..} sets what it is given, and tells", function()
+  local before = emu()
+  local s = emu {gpu = "sm_75", order = "random", seed = 7, check = true}
+  is({s.gpu, s.order, s.seed, s.check}, {"sm_75", "random", 7, true})
+  is(tostring(emu()), 'emu: gpu="sm_75", check=true, order="random", seed=7')
+  is(emu {check = false}.gpu, "sm_75")
+  emu(before)
+  is({emu().gpu, emu().order}, {before.gpu, before.order})
+end)
+
+test("a wrong setting is refused, and changes nothing", function()
+  raises("emu: order is 'revesed', expected one of forward, reversed, random; did you mean " ..
+    "'reversed'?", emu, {order = "revesed", gpu = "sm_90"})
+  is(emu().gpu, "sm_80")
+  local ok, why = pcall(emu, {gpu = "sm_70"})
+  assert(not ok and why:find("^emu: gpu is 'sm_70', expected one of sm_75, sm_80, "), why)
+  raises("emu: unknown option 'chek'; did you mean 'check'?", emu, {chek = true})
+  raises("emu: seed is -1, expected 0 to 4294967295", emu, {seed = -1})
+end)
+
+test("kernels give the same bits in every order, and nothing to report when checked", function()
+  local out = prefix(q, k, v):totable()
+  for _, order in ipairs {"forward", "reversed", "random"} do
+    emu {order = order, check = true}
+    is(prefix(q, k, v):totable(), out)
+    is((q * 2):exp().device, "emu")
+  end
+  emu {order = "forward", check = false}
+end)
+
+test("a GPU with little shared memory runs the kernels as well", function()
+  emu {gpu = "sm_75"}
+  close(prefix(q, k, v), prefix(q_host, k_host, v_host))
+  emu {gpu = "sm_80"}
+end)
+
+tap.done()
