@@ -43,7 +43,7 @@ noinst_LTLIBRARIES += libgpu.la
 libgpu_la_SOURCES = cuda/device.c
 libgpu_la_CFLAGS = $(AM_CFLAGS) $(CUDA_CFLAGS)
 libgpu_la_LIBADD = $(kernel_sources:.cu=.cuda.lo)
-CLEANFILES += $(libgpu_la_LIBADD)
+CLEANFILES += $(libgpu_la_LIBADD) cuda/*.d
 endif
 
 ## One short line for each, as Automake has them.

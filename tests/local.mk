@@ -106,9 +106,9 @@ tests_gpu_check_gpu_SOURCES = tests/gpu/check_gpu.c tests/gpu/gpu.h tests/gpu/fo
 	tests/gpu/compare.c tests/gpu/times.c tests/gpu/report.c tests/tolerance.h
 tests_gpu_check_gpu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_gpu_check_gpu_LDADD = libcore.la
-cli_tests += tests/cli/check_gpu.sh
+cli_tests += tests/cli/check_gpu.sh tests/cli/ptxas.sh
 CLEANFILES += tests/gpu/check_gpu
-EXTRA_DIST += tests/gpu/run
+EXTRA_DIST += tests/gpu/run tests/golden/ptxas.txt
 check-gpu: tests/gpu/check_gpu
 	$(SHELL) $(srcdir)/tests/gpu/run tests/gpu/check_gpu $(CHECK_GPU)
 .PHONY: check-gpu
