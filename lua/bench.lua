@@ -11,7 +11,7 @@ local machine = require "tarn.machine"
 local bench = {}
 
 -- Refuses the slip bench(sim(q, k, v)), which hands over a result.
-local function check_function(name, f)
+function bench.check_function(name, f)
   if type(f) == "function" then return end
   local given = type(f) == "number" and "the number " .. f or
     f == nil and "nil" or "a " .. (type(f) == "userdata" and "tensor" or type(f))
@@ -30,7 +30,7 @@ end
 --   1000.0
 -- see: bench
 function tarn.time(f, ...)
-  check_function("time", f)
+  bench.check_function("time", f)
   local start = machine.clock()
   local results = table.pack(f(...))
   return machine.clock() - start, table.unpack(results, 1, results.n)
@@ -119,7 +119,7 @@ end
 -- see: time
 function tarn.bench(f, opt)
   if type(f) == "string" then return bench_operation(f, opt) end
-  check_function("bench", f)
+  bench.check_function("bench", f)
   opt = options.check("bench", opt,
     {runs = "count", warmup = "times", flops = "amount", bytes = "amount"})
   local seconds, runs = {}, opt.runs or 11

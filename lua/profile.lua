@@ -6,11 +6,11 @@
 -- in an order of cost, the bytes that memory moved for them, and laid out.
 
 local tarn = require "tarn"
+local bench = require "tarn.bench"
 local entry = require "tarn.entry"
 local profiler = require "tarn.profiler"
 local report = require "tarn.report"
 local options = require "tarn.options"
-local show = require "tarn.show"
 
 -- Settings ------------------------------------------------------------------------------
 
@@ -186,10 +186,7 @@ end
 --   "emu"
 -- see: emu, bench, time
 function tarn.profile(f, opt)
-  if type(f) ~= "function" then
-    error(("profile: f is %s, expected a function; hint: profile(function() return " ..
-      "prefix(q, k, v) end)"):format((show.summary(f))), 0)
-  end
+  bench.check_function("profile", f)
   opt = options.check("profile", opt, {every = "count"})
   if running then error("profile: it runs already; one f can't profile another", 0) end
   local watching, results = watch(opt.every or 1, f)

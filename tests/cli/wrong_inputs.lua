@@ -84,6 +84,11 @@ local by_hand = {
   kv = {"kv(%s)", {"nil", "2", "true", "{D=2}", "{D=-1, M=2}", "{D=2, M=1.5}", "T"}},
   bench = {"bench(%s)", not_a_function},
   time = {"time(%s)", not_a_function},
+  profile = {"profile(%s)", not_a_function},
+  emu = {"emu(%s)", {"2", "true", "'sm_75'", "{gpu='sm_1'}", "{order=3}", "{order='revesed'}",
+    "{check=1}", "{seed=1.5}", "{seed=-1}", "{optoin=1}", "T", "co"}},
+  kernel = {"kernel(%s)", {"nil", "2", "true", "{}", "co", "'nosuch.cu', 'f'",
+    "'nosuch.cu', 'f', {device=co}", "'nosuch.cu', 'f', {optoin=1}"}},
   apropos = {"apropos(%s)", {"true", "{}", "print", "co", "nil"}},
 }
 

@@ -82,7 +82,7 @@ end)
 test("a profile in a profile, and what is no function, are refused", function()
   raises("profile: it runs already; one f can't profile another", profile,
     function() profile(print) end)
-  raises("profile: f is nil, expected a function; hint: profile(function() return prefix(q, k, " ..
+  raises("profile: f is nil, expected a function; hint: profile(function() return sim(q, k, " ..
     "v) end)", profile)
   raises("profile: unknown option 'evry'; did you mean 'every'?", profile, print, {evry = 2})
   raises("profile: every is 0, expected a whole number from 1 to 1000", profile, print,
