@@ -28,10 +28,10 @@ function gnuplot.check(name, path)
   fail(name, 'file is "%s", expected a name that ends in .svg or .png', path)
 end
 
--- Text in double quotes, by number where it is no letter, digit or blank: so no character
--- is there that gnuplot could take for its own.
+-- Text in double quotes, by number where it is no letter or blank: so no character is there
+-- that gnuplot could take for its own. A digit behind a number would be read as part of it.
 function gnuplot.quote(text)
-  text = text:gsub("[^%w \128-\255]", function(c)
+  text = text:gsub("[^%a \128-\255]", function(c)
     return ("\\%03o"):format(c:byte())
   end)
   return '"' .. text .. '"'

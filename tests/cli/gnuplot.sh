@@ -102,7 +102,7 @@ check "a name with a NUL is no name" nul
 cat >texts.lua <<'LUA'
 for i, text in ipairs {"`touch hacked`", "$(touch hacked)", "'; system 'touch hacked' #",
   "\n!touch hacked\n", "\"; `touch hacked` \"", "@hacked", "<b>&amp;", "φ ≠ \\n %s {/Bold x}",
-  "END\n!touch hacked", "\0x"} do
+  "END\n!touch hacked", "\0x", "1.2e-07"} do
   local opt = {title = text, xlabel = text, ylabel = text, file = "text" .. i .. ".svg"}
   plot({{y = {1, 2}, label = text}}, opt)
   opt.legend = {text}
@@ -114,7 +114,8 @@ end
 LUA
 harmless() { "$TARN" --no-init texts.lua && test ! -e hacked; }
 check "texts with quotes, backquotes, macros, line ends and commands are harmless" harmless
-literal() { grep -q '`touch hacked`' text1.svg && grep -q 'φ ≠ \\n %s {/Bold x}' text8.svg; }
+literal() { grep -q '`touch hacked`' text1.svg && grep -q 'φ ≠ \\n %s {/Bold x}' text8.svg &&
+    test "$(grep -c '>1\.2e-07<' text11.svg)" -ge 3; }
 check "they stand in the picture as they are" literal
 
 cat >paths.lua <<'LUA'

@@ -1,0 +1,155 @@
+-- report.lua: the rows of a run as a page to read, in Markdown. Every number is of this run.
+--
+--   write_report(rows, opt, no_plot)   the text; no_plot says why there is no picture
+
+local report = require "tarn.report"
+local tarn = require "tarn"
+
+local titles = {
+  prefix = "prefix: causal, by features",
+  sim = "sim: softmax, causal",
+  assoc = "assoc: by features, all tokens see all",
+}
+
+-- What each rung does, for those who read the table before the kernels.
+local ladders = {
+  prefix = "k1 walks through time with one thread for each column of the state. k2 sums chunks " ..
+    "of tokens side by side, then their prefixes, then the outputs. k3 keeps the state of a " ..
+    "block in registers over several chunks (`cuda/prefix.cu`).",
+  sim = "k1 takes one query a block, which reads all keys before it. k2 takes a square of " ..
+    "queries, and a key that was read once serves all of them (`cuda/sim.cu`).",
+  assoc = "k1 gives each entry of the state to a thread, which reads all tokens. k2 works on " ..
+    "squares in shared memory (`cuda/assoc.cu`).",
+}
+
+local questions = {
+  "The error grows with the number of tokens, or does it? Why should it not grow as fast as " ..
+    "the bound?",
+  "With twice the tokens, how do the bytes that memory moves grow for sim, and how for prefix?",
+  "By how much does k2 move less than k1? Count the times that k1 reads one key.",
+  "Which rung will ask shared memory for more than it asks global memory, and is that good?",
+  "A GPU moves so many bytes a second. Which rung is then bound by memory, and at which size?",
+}
+
+local explained = {
+  "An error is relative to the sum of the absolute terms of an entry. It is that from the plain " ..
+    "form in float64, and the rows \"reference\" compare this form with the oracle, a double " ..
+    "sum in float64, on one head. All devices have the same bound; beyond 2048 tokens it is " ..
+    "that of 2048 and one rounding more for each 64.",
+  "A time marked as emulated is that of a program that plays a GPU. It says nothing about a GPU " ..
+    "and has no speed-up. The others are medians, those of gradients, of one head, single " ..
+    "calls; a speed-up is over the fast form on the CPU.",
+  "The accesses are those of a GPU. Bytes moved are sectors of 32 bytes: more than was asked " ..
+    "for where neighbouring threads read far apart, less where they read the same words.",
+  "By the least: how many times as many sectors, or wavefronts of shared memory, as these bytes " ..
+    "need at best. Above 1, threads of a warp stand in each other's way.",
+}
+
+local function machine()
+  local file = io.open("/proc/cpuinfo")
+  if not file then return "unknown" end
+  local text <close> = file
+  local list = text:read("a")
+  local model, count = list:match("model name%s*:%s*([^\n]+)"), 0
+  for _ in list:gmatch("processor%s*:") do count = count + 1 end
+  return ("%s, %d processor%s"):format(model or "unknown", count, count == 1 and "" or "s")
+end
+
+-- A Markdown table; a head that starts with ">" stands on the right.
+local function add_table(lines, heads, cells)
+  local titles_of, rules = {}, {}
+  for c, head in ipairs(heads) do
+    titles_of[c], rules[c] = head:gsub("^>", ""), head:find("^>") and "---:" or "---"
+  end
+  local function add(row) lines[#lines + 1] = "| " .. table.concat(row, " | ") .. " |" end
+  add(titles_of)
+  lines[#lines + 1] = "|" .. table.concat(rules, "|") .. "|"
+  for _, row in ipairs(cells) do add(row) end
+  lines[#lines + 1] = ""
+end
+
+local function chosen(rows, test)
+  local list = {}
+  for _, row in ipairs(rows) do
+    if test(row) then list[#list + 1] = row end
+  end
+  return list
+end
+
+local function add_results(lines, rows)
+  local cells = {}
+  for i, row in ipairs(rows) do
+    local time = row.seconds and report.duration(row.seconds) or ""
+    if row.time_is == "emulated" and row.seconds then time = time .. " (emulated)" end
+    cells[i] = {tostring(row.tokens), row.device, row.impl, row.what, report.error(row.max_rel),
+      row.ok and "≤" or "**>**", report.error(row.bound), time,
+      row.speedup_over_cpu_fast and ("%.3g"):format(row.speedup_over_cpu_fast) or ""}
+  end
+  add_table(lines, {">tokens", "device", "rung", "what", ">error", "", ">bound", ">time",
+    ">speed-up"}, cells)
+end
+
+local function times(actual, least)
+  return least > 0 and ("%.2f"):format(actual / least) or ""
+end
+
+-- The accesses of one head, and in a sentence what the best rung saves.
+local function add_accesses(lines, rows)
+  if #rows == 0 then return end
+  local cells = {}
+  for i, row in ipairs(rows) do
+    cells[i] = {tostring(row.tokens), row.impl, report.count(row.head_global_bytes),
+      report.count(row.head_sectors * 32), times(row.head_sectors, row.head_sectors_least),
+      report.count(row.head_wavefronts), times(row.head_wavefronts, row.head_wavefronts_least)}
+  end
+  lines[#lines + 1] = "Accesses of one head, counted on the emulated device:"
+  lines[#lines + 1] = ""
+  add_table(lines, {">tokens", "rung", ">bytes asked for", ">bytes moved", ">by the least",
+    ">shared wavefronts", ">by the least"}, cells)
+  local last, first = rows[#rows], nil
+  for _, row in ipairs(rows) do
+    if row.tokens == last.tokens and row.impl == "k1" then first = row end
+  end
+  if first and first ~= last then
+    lines[#lines + 1] = ("At %d tokens k1 has memory move %.3g times as many bytes as %s."):format(
+      last.tokens, first.head_sectors / last.head_sectors, last.impl)
+    lines[#lines + 1] = ""
+  end
+end
+
+local function add_head(lines, opt, no_plot)
+  local function add(...) lines[#lines + 1] = string.format(...) end
+  add("# The same forms on every device at hand\n")
+  add("Machine: %s. Date: %s. tarn %s.", machine(), os.date("%Y-%m-%d"), tarn.version)
+  add("%d head%s, D = M = %d, %s. Devices: %s.", opt.heads, opt.heads == 1 and "" or "s",
+    opt.width, opt.dtype, table.concat(opt.devices, ", "))
+  for _, name in ipairs {"emu", "cuda"} do
+    if opt.why_not[name] then add("%s did not run: %s.", name, opt.why_not[name]) end
+  end
+  add("")
+  add("## Before you look: predict\n")
+  for i, question in ipairs(questions) do add("%d. %s", i, question) end
+  add("")
+  add("## What to look at\n")
+  for _, text in ipairs(explained) do add("- %s", text) end
+  add("")
+  if no_plot then
+    add("There is no picture: %s.\n", no_plot)
+  else
+    add("![Errors, times and accesses](plot.svg)\n")
+  end
+end
+
+local function write_report(rows, opt, no_plot)
+  local lines = {}
+  add_head(lines, opt, no_plot)
+  for _, form in ipairs(opt.forms) do
+    local own = chosen(rows, function(row) return row.form == form end)
+    lines[#lines + 1] = "## " .. titles[form] .. "\n\n" .. ladders[form] .. "\n"
+    add_results(lines, own)
+    add_accesses(lines, chosen(own, function(row) return row.head_sectors end))
+  end
+  return table.concat(lines, "\n")
+end
+
+return write_report
