@@ -95,8 +95,8 @@ template <class T> struct user_argument {
 };
 
 template <class T> struct user_argument<T *> {
-    static_assert(std::is_same<std::remove_const_t<T>, float>::value ||
-                      std::is_same<std::remove_const_t<T>, double>::value,
+    static_assert(std::is_same<std::remove_cv_t<T>, float>::value ||
+                      std::is_same<std::remove_cv_t<T>, double>::value,
                   "a pointer of a kernel may be float * or double *, as tensors are");
     static constexpr tarn_user_argument is = {'p', sizeof(T)};
 };

@@ -34,7 +34,7 @@ local function read(path)
   if not file then return nil, why end
   local text, problem = file:read("a")
   file:close()
-  return text, problem
+  return text, problem and path .. ": " .. problem
 end
 
 local function write(path, text)
@@ -96,7 +96,7 @@ local function recipe(variant)
     local nvcc = getenv("TARN_NVCC") or loader.nvcc
     if nvcc == "" then nvcc = "nvcc" end
     return nvcc, "nvcc", "-std=c++17 -O2 -w -lineinfo -arch=native -ccbin " ..
-      quote(getenv("TARN_CXX") or loader.cxx) ..
+      quote((getenv("TARN_CXX") or loader.cxx):match("%S*%s*$")) ..
       " --compiler-options -fPIC,-fvisibility=hidden", "-shared -cudart static -Xlinker -Bsymbolic"
   end
   local cxx = getenv("TARN_CXX") or loader.cxx
@@ -181,8 +181,12 @@ end
 -- The loaded kernel of a variant.
 local function variant_of(self, variant)
   if not self.loaded[variant] then
-    local kernel, why = loader.open(compile(self, variant))
-    if not kernel then fail("%s can't be loaded: %s", self.file, why) end
+    local object = compile(self, variant)
+    local kernel, why = loader.open(object)
+    if not kernel then
+      remove(object)
+      fail("%s: %s", self.file, (why:gsub("^.*%.so: ", "")))
+    end
     self.loaded[variant] = kernel
   end
   return self.loaded[variant]
@@ -246,9 +250,10 @@ end
 --       numbers or {x, y, z}, bytes of dynamic shared memory, then the kernel's arguments:
 --       tensors for float * and double *, numbers, true or false. k returns when the kernel
 --       has ended. "scale<float>" names a kernel that is a template. The file needs no
---       include; dynamic shared memory is DYN_SHARED(float, s), not extern __shared__. A
---       changed file is compiled by the next kernel(..). emu{check=true} and profile(f) work
---       with it.
+--       include; dynamic shared memory is DYN_SHARED(float, s), not extern __shared__. Of
+--       arrays in __shared__ the end of the last is checked, of those in
+--       SHARED(float, s, [64]) the end of each. A changed file is compiled by the next
+--       kernel(..). emu{check=true} and profile(f) work with it.
 -- example: slow
 --   > path = os.tmpname()
 --   > file = io.open(path, "w")

@@ -47,14 +47,14 @@ local function line_of(text, position)
   return select(2, text:sub(1, position - 1):gsub("\n", "")) + 1
 end
 
--- extern __shared__ names memory whose size a host compiler can't know.
-local function refuse_extern_shared(self, text)
+-- extern __shared__ names memory whose size a host compiler can't know: nil, or what to write.
+local function about_extern_shared(self, text)
   local at, _, rest = text:find("extern%s+__shared__([^;]*)")
-  if not at or self.device == "cuda" then return end
+  if not at or self.device == "cuda" then return nil end
   local kind, name = rest:match("([%a_][%w_ ]-)%s+([%a_][%w_]*)%s*%[%s*%]%s*$")
-  error(("kernel: %s:%d: extern __shared__ is not possible on the emulated device; " ..
+  return ("kernel: %s:%d: extern __shared__ is not possible on the emulated device; " ..
     "DYN_SHARED(%s, %s); in the kernel means the same, on a GPU as well"):format(self.file,
-    line_of(text, at), kind or "float", name or "s"), 0)
+    line_of(text, at), kind or "float", name or "s")
 end
 
 local function list_names(kernels)
@@ -83,7 +83,6 @@ function source.describe(self)
   if not there then
     error(no_kernel(self, name, kernels), 0)
   end
-  refuse_extern_shared(self, text)
   local parameters = kernels[name]
   return self.name .. "(" .. (parameters or "..") .. ")", argument_names(parameters or "")
 end
@@ -138,6 +137,9 @@ end
 
 -- What is wrong with a file that did not compile, from the compiler's log.
 function source.problems(self, log)
+  local text = strip(self.text)
+  local shared = about_extern_shared(self, text)
+  if shared then return shared end
   local lines, more = {}, 0
   for line in log:gmatch("[^\n]+") do
     local place, words = error_in(line)
@@ -149,7 +151,7 @@ function source.problems(self, log)
   end
   if more > 0 then lines[#lines + 1] = ("  and %d more"):format(more) end
   if #lines == 0 then lines = first_lines(log) end
-  if strip(self.text):find("<<<", 1, true) then
+  if text:find("<<<", 1, true) then
     lines[#lines + 1] = "  hint: tarn launches the kernel, k({grid=4, block=64}, ..); leave " ..
       "<<<..>>> and the rest of the host's code out"
   end

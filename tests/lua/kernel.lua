@@ -198,9 +198,15 @@ test("extern __shared__ has a counterpart", function()
 end)
 
 test("types that no tensor has are refused", function()
-  has(message(kernel, path "pointers.cu", "of_int"),
+  has(message(kernel, path "unfit.cu", "of_int"),
     "a pointer of a kernel may be float * or double *, as tensors are")
-  has(message(kernel, path "pointers.cu", "not_void"), "a kernel returns void")
+  has(message(kernel, path "unfit.cu", "not_void"), "a kernel returns void")
+end)
+
+test("so is a function that is declared and not there, more than once", function()
+  for _ = 1, 2 do
+    has(message(kernel, path "unfit.cu", "calls"), "unfit.cu: undefined symbol: ")
+  end
 end)
 
 test("a kernel that is not there, a file that is not there", function()
@@ -208,6 +214,7 @@ test("a kernel that is not there, a file that is not there", function()
     kernel, path "scale.cu", "scael")
   raises("kernel: " .. path "sum.cu" .. " has no kernel 'other', it has sum",
     kernel, path "sum.cu", "other")
+  raises("kernel: /: Is a directory", kernel, "/", "scale")
   raises("kernel: nowhere.cu: No such file or directory", kernel, "nowhere.cu", "scale")
   has(message(kernel, path "sum.cu", "x; int y"), "expected that of a kernel")
   has(message(kernel, path "sum.cu", "sum", {device = "cpu"}), 'expected "emu" or "cuda"')
