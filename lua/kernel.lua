@@ -228,7 +228,7 @@ local function check_call(file, name, opt)
       (show.summary(name)))
   end
   opt = options.check("kernel", opt, {device = "text", check = "flag"})
-  local device = opt.device or "emu"
+  local device = opt.device or (loader.device() == "cuda" and "cuda" or "emu")
   if device ~= "emu" and device ~= "cuda" then
     fail("device is %s, expected \"emu\" or \"cuda\"", show.text(device))
   end
@@ -238,13 +238,14 @@ local function check_call(file, name, opt)
   return device, opt.check or false
 end
 
--- help: kernel(file, name, {device="emu", check=false}) -> k
+-- help: kernel(file, name, {device=, check=false}) -> k
 -- Compiles a kernel of your own in CUDA C++ from a .cu file; k({grid=, block=}, ...) runs it.
 -- shapes: any; a kernel sees a tensor as a pointer to its contiguous elements
 -- math: none  cost: a compiler's run, about a second, unless the same file was compiled before
 -- errors: what the compiler says, with lines of the file; arguments that do not fit; what the
 --   kernel does wrong
--- options: device  "emu" | "cuda": where it runs, and its tensors have to be
+-- options: device  "emu" | "cuda": where it runs, and its tensors have to be; unless given,
+--                   cuda with --device=cuda, emu otherwise
 --          check   true: races, bounds and memory never written are errors, on emu; slow
 -- note: k({grid=4, block={16, 16}, shared=1024}, x, y, 3): first the launch, extents as
 --       numbers or {x, y, z}, bytes of dynamic shared memory, then the kernel's arguments:
@@ -265,7 +266,7 @@ end
 --   > x:to("cpu")
 --   tensor [3] float32 cpu
 --     2.5000  2.5000  2.5000
--- see: backends, bench
+-- see: emu, profile, backends
 function tarn.kernel(file, name, opt)
   local device, check = check_call(file, name, opt)
   local text, why = read(file)

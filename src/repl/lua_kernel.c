@@ -305,6 +305,13 @@ static int why_not(lua_State *L)
     return 1;
 }
 
+/* device() -> where this session makes tensors: --device. */
+static int device(lua_State *L)
+{
+    lua_pushstring(L, tarn_lua_default_device(L));
+    return 1;
+}
+
 static void set(lua_State *L, const char *name, const char *value)
 {
     lua_pushstring(L, value);
@@ -315,7 +322,8 @@ void tarn_open_kernel(lua_State *L)
 {
     static const luaL_Reg loader[] = {{"open", open_kernel}, {"folder", folder},
                                       {"launch", launch},    {"watched", watched},
-                                      {"why_not", why_not},  {NULL, NULL}};
+                                      {"why_not", why_not},  {"device", device},
+                                      {NULL, NULL}};
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     luaL_newlib(L, loader);
     set(L, "cxx", TARN_CXX);
