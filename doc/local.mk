@@ -34,5 +34,6 @@ CLEANFILES += doc/tarn.1.tmp doc/tarn-bench.1.tmp doc/tarn-functions.7.tmp doc/l
 	doc/reference.md doc/reference.md.tmp
 MAINTAINERCLEANFILES = doc/tarn.1 doc/tarn-bench.1 doc/tarn-functions.7 doc/libtarn.3
 EXTRA_DIST += doc/performance.md tools/performance.py
-EXTRA_DIST += doc/reading-order doc/house.md doc/coming-from-pytorch.md doc/transcripts.md \
+EXTRA_DIST += doc/reading-order doc/house.md doc/kernels.md \
+	doc/coming-from-pytorch.md doc/transcripts.md \
 	doc/figures/terminal.py doc/figures/terminal.svg doc/topics.help tools/reference.lua

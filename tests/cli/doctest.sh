@@ -32,6 +32,24 @@ for file in "$srcdir/README.md" "$srcdir"/doc/*.md; do
     check "what ${file#"$srcdir"/} shows is what tarn says" "$TARN" --doctest "$file"
 done
 
+# What kernels take of a GPU is copied from a table: sm_75, sm_80 and sm_90, shared memory.
+copied() {
+    awk 'NR == FNR {
+            if ($1 == "|" && $2 ~ /\.cu`$/) { gsub(/[`,|]/, ""); page[$1 " " $2] = $3 " " $4 " " $5 " " $6 }
+            next
+        }
+        { name = $2; sub(/<f>$|IfNS_11plain_coresIfEEE$/, "", name) }
+        name != $2 && $1 " " name in page {
+            split($3, a, "/"); split($4, b, "/"); split($7, c, "/"); seen++
+            if (page[$1 " " name] != a[1] " " b[1] " " c[1] " " b[2]) { print; bad = 1 }
+        }
+        END { for (row in page) rows++; exit bad || rows < 10 || seen != rows }' "$1" \
+        "$srcdir/tests/golden/ptxas.txt"
+}
+check "what doc/kernels.md says of registers is what ptxas said" copied "$srcdir/doc/kernels.md"
+sed 's/| `walk` | 6/| `walk` | 7/' "$srcdir/doc/kernels.md" >other.md
+refuse "other figures would be seen" copied other.md
+
 # Outputs.
 block <<'END'
 > x = 20
