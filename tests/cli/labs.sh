@@ -16,8 +16,8 @@ fi
 
 # cpu-gpu.lua, from the command line to the files. Small problems: it is the way that is tested.
 lab="$srcdir/exercises/labs/cpu-gpu.lua"
-results=$SCRATCH/results
-small() { "$TARN" "$lab" --quick --sizes=70,16 --heads=2 --width=8 --out="$results" "$@"; }
+results=$SCRATCH/results session=
+small() { "$TARN" $session "$lab" --quick --sizes=70,16 --heads=2 --width=8 --out="$results" "$@"; }
 whole() {
     small --grad >"$SCRATCH/out" || { cat "$SCRATCH/out"; return 1; }
     grep -q '^[1-9][0-9]* rows, all within their bounds$' "$SCRATCH/out" &&
@@ -53,6 +53,8 @@ emulated() {
         END { exit bad || counted < 14 }' "$results/results.csv" &&
         grep -q '(emulated) |  |$' "$results/report.md"
 }
+# Where tensors of the session lie changes nothing.
+session_device() { session=--device=emu && small --forms=assoc --sizes=16 --out="$SCRATCH/emu" >"$SCRATCH/out"; }
 xml() { /usr/bin/python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' "$results/plot.svg"; }
 # The shell says 127 of a program that is not there.
 without_gnuplot() {
@@ -107,6 +109,8 @@ else
     check "its report and its CSV have every device at hand" names_devices
     if grep -qx emu "$SCRATCH/devices"; then
         check "emulated times are marked and compare with nothing; accesses are counted" emulated
+        check "it runs in a session of another device as well" session_device
+        session=
     else
         skip "emulated times are marked" "no emulated device"
     fi

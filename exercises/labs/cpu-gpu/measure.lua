@@ -42,7 +42,8 @@ end
 local function inputs_of(N, opt)
   local inputs = {}
   for i, name in ipairs {"q", "k", "v", "dout"} do
-    inputs[name] = tarn.randn(opt.heads, N, opt.width, {seed = i, dtype = opt.dtype})
+    inputs[name] = tarn.randn(opt.heads, N, opt.width,
+      {seed = i, dtype = opt.dtype, device = "cpu"})
   end
   return inputs
 end

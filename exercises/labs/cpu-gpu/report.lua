@@ -34,11 +34,12 @@ local questions = {
 local explained = {
   "An error is relative to the sum of the absolute terms of an entry. It is that from the plain " ..
     "form in float64, and the rows \"reference\" compare this form with the oracle, a double " ..
-    "sum in float64, on one head. All devices have the same bound; beyond 2048 tokens it is " ..
-    "that of 2048 and one rounding more for each 64.",
+    "sum in float64, on one head; where all is float64, its own rounding is in the error. All " ..
+    "devices have the same bound; beyond 2048 tokens it is that of 2048 and one rounding " ..
+    "more for each 64.",
   "A time marked as emulated is that of a program that plays a GPU. It says nothing about a GPU " ..
-    "and has no speed-up. The others are medians, those of gradients, of one head, single " ..
-    "calls; a speed-up is over the fast form on the CPU.",
+    "and has no speed-up. The others are medians (of gradients: one call for one head); " ..
+    "a speed-up is over the fast form on the CPU.",
   "The accesses are those of a GPU. Bytes moved are sectors of 32 bytes: more than was asked " ..
     "for where neighbouring threads read far apart, less where they read the same words.",
   "By the least: how many times as many sectors, or wavefronts of shared memory, as these bytes " ..
