@@ -102,8 +102,9 @@ local function recipe(variant)
   local cxx = getenv("TARN_CXX") or loader.cxx
   local flags = "-std=c++17 -gdwarf-4 -w -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti " ..
     "-fno-threadsafe-statics -ffp-contract=off -ffunction-sections -fdata-sections "
-  -- -fsanitize=thread never when linking: what it calls is the program's (emu/hooks.c). Shared
-  -- memory of the file's other kernels is left out: where it ends, that of this one ends.
+  -- DWARF 4: addr2line mistakes the files of clang's DWARF 5. -fsanitize=thread never when
+  -- linking: what it calls is the program's (emu/hooks.c). Shared memory of the file's other
+  -- kernels is left out: what lies behind that of this one is past the end.
   return cxx, cxx, flags .. (variant == "checked" and "-O1 -fsanitize=thread" or "-O2"),
     "-shared -Wl,--gc-sections"
 end
@@ -144,7 +145,8 @@ end}
 
 local runs = 0
 
--- What is compiled. The user's text is a file that it includes: clang believes #line in such.
+-- What is compiled. The user's text is a file of its own, whose lines are named as the user
+-- knows them.
 local WRAPPER = [[
 #include "cuda/user.cuh"
 #include "%s"
