@@ -72,7 +72,7 @@ criterion_tests += tests/test_oracle tests/test_equiv tests/test_equiv_report te
 	tests/test_cases_numbers tests/test_cases_shapes tests/test_cases_gradients \
 	tests/test_cases_states
 EXTRA_DIST += tests/every_form.h tests/comparison.h
-lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua
+lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua tests/lua/device_cases.lua
 
 ## The emulated device itself; kernels with planted mistakes, plain and instrumented.
 if WITH_EMU
@@ -117,6 +117,6 @@ check-gpu: tests/gpu/check_gpu
 if WITH_EMU
 criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix tests/test_kernels_rnn
 criterion_tests += tests/test_kernels_sim tests/test_kernels_barriers
-criterion_tests += tests/test_kernels_assoc
+criterion_tests += tests/test_kernels_assoc tests/test_kernels_large
 endif
 EXTRA_DIST += tests/kernels.h tests/kernels_device.h
