@@ -212,6 +212,33 @@ static tarn_status through_phi(struct tarn_call *call, struct grad_outputs *g)
     return status;
 }
 
+/* Zeros for the keys past the length of batch entry b. */
+static tarn_status clear_past_length(struct tarn_call *call, tarn_tensor *dk, size_t b)
+{
+    const int rank = tarn_tensor_rank(dk);
+    const size_t length = (size_t)call->options.lengths[b];
+    tarn_tensor *entry = NULL, *rows = NULL;
+    tarn_status status = rank < 3 ? tarn_narrow(call->ctx, dk, 0, 0, call->N, 1, &entry)
+                                  : tarn_narrow(call->ctx, dk, 0, b, 1, 1, &entry);
+    if (!status)
+        status =
+            tarn_narrow(call->ctx, entry, rank - 2, length, call->N - length, 1, &rows);
+    if (!status) status = tarn_fill(call->ctx, rows, 0);
+    tarn_tensor_free(rows);
+    tarn_tensor_free(entry);
+    return status;
+}
+
+/* A key that does not exist has no gradient. Through phi, what lies in its place would show:
+ * 0 times the derivative at NaN is NaN. */
+static tarn_status clear_missing_keys(struct tarn_call *call, tarn_tensor *dk)
+{
+    tarn_status status = TARN_OK;
+    for (size_t b = 0; !status && b < call->options.lengths_count; b++)
+        status = clear_past_length(call, dk, b);
+    return status;
+}
+
 /* What all gradients have in common once their call is open: run, then phi, then hand
  * over. Takes the outputs' ownership. */
 static tarn_status finish_grad(struct tarn_call *call, const struct tarn_form *form,
@@ -220,6 +247,7 @@ static tarn_status finish_grad(struct tarn_call *call, const struct tarn_form *f
 {
     if (!status) status = tarn_call_run(call, form, false);
     if (!status && g->dfq) status = through_phi(call, g);
+    if (!status && g->dfq) status = clear_missing_keys(call, g->dk);
     if (!status) {
         *grads = (tarn_grads){g->dq, g->dk, g->dv, g->dS0, g->dz0};
         g->dq = g->dk = g->dv = g->dS0 = g->dz0 = NULL;

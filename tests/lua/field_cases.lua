@@ -211,6 +211,30 @@ test("INT-07: a batch entry does not depend on how many there are", function()
   end
 end)
 
+test("SHP-11: keys that do not exist have no gradient, whatever lies in their place", function()
+  local q, k = randn(2, 3, 9, 4, {seed = 1}), randn(2, 3, 9, 4, {seed = 2})
+  local v, dout = randn(2, 3, 9, 5, {seed = 3}), randn(2, 3, 9, 5, {seed = 4})
+  local function grads(k, device, grad, opt)
+    local _, dk = grad(q:to(device), k:to(device), v:to(device), dout:to(device), opt)
+    return dk:to("cpu")
+  end
+  local spoilt = k:clone()
+  spoilt[1][{{}, {5, 9}}], spoilt[2] = 0 / 0, 0 / 0
+  for _, device in ipairs(pcall(emu) and {"cpu", "emu"} or {"cpu"}) do
+    for _, map in ipairs {"elu1", "poly2"} do
+      for _, impl in ipairs(device == "cpu" and {"fast", "plain"} or {"k1", "k2"}) do
+        local lengths = {4, 0}
+        local assoc_opt = {phi = map, impl = impl, lengths = lengths}
+        is(grads(spoilt, device, assoc_grad, assoc_opt), grads(k, device, assoc_grad,
+          assoc_opt):totable())
+        local sim_opt = {by = map, impl = impl, lengths = lengths}
+        is(grads(spoilt, device, sim_grad, sim_opt), grads(k, device, sim_grad,
+          sim_opt):totable())
+      end
+    end
+  end
+end)
+
 test("FMT-01: columns first in the file are columns in Lua", function()
   local path = os.tmpname()
   local header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }"
