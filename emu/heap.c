@@ -117,6 +117,15 @@ struct tarn_emu_allocation *tarn_emu_find(const void *address)
     return inside ? &list[i] : NULL;
 }
 
+/* Gives pages back. They are mapped anew, not only closed: the system joins them with their
+ * closed neighbours, where it would keep apart what was ever written, and it counts pieces. */
+static void close_pages(char *first, size_t bytes)
+{
+    void *closed = mmap(first, bytes, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (closed == MAP_FAILED) mprotect(first, bytes, PROT_NONE);
+}
+
 void tarn_emu_free(void *memory)
 {
     const size_t i = memory ? at_or_below(memory) : count;
@@ -124,8 +133,7 @@ void tarn_emu_free(void *memory)
     tarn_check_forget(&list[i]);
     char *first = first_page(&list[i]);
     const size_t bytes = length(&list[i]);
-    madvise(first, bytes, MADV_DONTNEED);
-    mprotect(first, bytes, PROT_NONE);
+    close_pages(first, bytes);
     memmove(list + i, list + i + 1, (count - i - 1) * sizeof *list);
     count--;
 }
