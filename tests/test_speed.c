@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define GATE 0.85
 enum { TRIES = 5 };
@@ -188,6 +189,55 @@ Test(speed, widths_from_16_to_512_cost_about_the_same_for_each_multiply_add)
     tarn_context_free(ctx);
     /* To be 4 at the end, on processors with half this peak. */
     cr_assert_leq(most / least, 8, "a factor of %.2f", most / least);
+}
+
+/* ---- the emulated device ------------------------------------------------------------ */
+
+/* Processor seconds of one call of prefix, the best of a few. */
+static double prefix_seconds(tarn_tensor *const qkv[3], const char *impl)
+{
+    tarn_options options = tarn_defaults();
+    options.impl = impl;
+    double best = (double)INFINITY;
+    for (int i = 0; i < 5; i++) {
+        tarn_tensor *out = NULL;
+        const clock_t start = clock();
+        cr_assert_eq(tarn_prefix(ctx, qkv[0], qkv[1], qkv[2], &options, &out, NULL),
+                     TARN_OK, "%s", tarn_error(ctx));
+        best = fmin(best, (double)(clock() - start) / CLOCKS_PER_SEC);
+        tarn_tensor_free(out);
+    }
+    return best;
+}
+
+/* The best ratio, emulated to plain C, over some tries. */
+static double emulated_to_plain(tarn_tensor *const there[3], tarn_tensor *const here[3])
+{
+    double ratio = (double)INFINITY;
+    for (int i = 0; i < TRIES && ratio > 3; i++)
+        ratio =
+            fmin(ratio, prefix_seconds(there, NULL) / prefix_seconds(here, "plain"));
+    return ratio;
+}
+
+Test(speed, an_emulated_kernel_takes_at_most_3_times_as_long_as_plain_c)
+{
+    if (why_not()) cr_skip_test("%s", why_not());
+    cr_assert_eq(tarn_context_new(&ctx), TARN_OK);
+    cr_assert_eq(tarn_set_threads(ctx, 1), TARN_OK);
+    tarn_tensor *here[3], *there[3];
+    for (int i = 0; i < 3; i++) {
+        uint64_t seed = 1 + (uint64_t)i;
+        cr_assert_eq(tarn_random(ctx, TARN_NORMAL, &seed, TARN_FLOAT32, 3,
+                                 (size_t[]){8, 1024, 64}, &here[i]),
+                     TARN_OK);
+        if (tarn_to(ctx, here[i], "emu", &there[i]))
+            cr_skip_test("%s", tarn_error(ctx));
+    }
+    const double ratio = emulated_to_plain(there, here);
+    for (int i = 0; i < 3; i++) tarn_tensor_free(here[i]), tarn_tensor_free(there[i]);
+    tarn_context_free(ctx);
+    cr_assert_leq(ratio, 3, "%.2f times the time of plain C", ratio);
 }
 
 /* ---- threads ----------------------------------------------------------------------- */
