@@ -8,8 +8,8 @@
  *     S [heads, C, M]     z [heads, C]      weights [heads, N_q, N]
  *
  * with the letters of src/stages/attn.h. q and k are ready features, as for the stages. */
-#ifndef TARN_FORMS_H
-#define TARN_FORMS_H
+#ifndef TARN_CUDA_FORMS_H
+#define TARN_CUDA_FORMS_H
 
 #include "core/pass.h"
 

@@ -184,6 +184,7 @@ tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form
     const struct tarn_ladder *ladder = ladder_of(call->device, call->dtype, form);
     const char *name = wanted_rung(form, &call->options);
     const struct tarn_rung *rung = find_rung(ladder, name);
+    call->ctx->ran = rung ? rung->name : NULL;
     if (!rung) return no_rung(call, ladder, name);
     if (call->options.precision == TARN_TF32 && strcmp(name, "tf32") != 0)
         return tarn_fail(call->ctx, TARN_EINVAL,
@@ -200,7 +201,6 @@ tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form
     struct borrowed borrowed = {0};
     tarn_status status = lend(call, rung, &span, &borrowed);
     if (!status) status = rung->run(&span);
-    call->ctx->ran = rung->name;
     give_back(call, &borrowed);
     call->sums.count = span.count;
     call->sums.sound = false;

@@ -29,7 +29,7 @@ struct tarn_context {
     size_t limit;            /* of our bytes and those outside together; 0: none */
     size_t outside;          /* held by the program around us */
     const char *write_below; /* files are written below this folder; NULL: anywhere */
-    const char *ran;     /* the kernels that ran last on a device: what reports show */
+    const char *ran; /* the kernels that ran last on a device; NULL: it had none of the name */
     double flops, moved; /* arithmetic done, bytes read and written: see tarn_count */
     void (*collect)(void *);
     void *collect_data;

@@ -160,6 +160,23 @@ end)
 
 -- ---- the emulated device's settings -------------------------------------------------------
 
+test("equiv compares devices and the kernels that are named, where a form has them", function()
+  local report = equiv(q_host, k_host, v_host, {devices = {"cpu", "emu"}, grad = true})
+  local seen = {}
+  for _, row in ipairs(report.rows) do seen[row.device .. " " .. row.what] = true end
+  is(report.ok, true)
+  for _, key in ipairs {"cpu out", "emu out", "emu dq", "emu dk", "emu dv"} do is(seen[key], true) end
+  report = equiv(q, k, v, {impls = {"k3"}, dtypes = {"float32"}})
+  is(report.ok, true)
+  for _, row in ipairs(report.rows) do
+    is({row.device, row.impl}, {"emu", "k3"})
+    assert(row.form ~= "sim", "sim has no k3")
+  end
+  raises('equiv: impl is "k9", which is on none of the devices', equiv, q, k, v, {impls = {"k9"}})
+  raises('equiv: impl is "k1", which is on none of the devices', equiv, q_host, k_host, v_host,
+    {impls = {"k1"}})
+end)
+
 test("emu{..} sets what it is given, and tells", function()
   local before = emu()
   local s = emu {gpu = "sm_75", order = "random", seed = 7, check = true}
