@@ -25,7 +25,7 @@ namespace
  * A chunk is one square. Traffic, in arrays of N rows: phase 1 reads k and v, phase 2 reads and
  * writes a state per chunk (with C = M = L as much as k or v), phase 3 reads q, k, v and a
  * state and writes out: 10 passes where 4 would be the least. Flops: 4 N C M for the states,
- * N L (C + M) inside the chunks, half of them for nothing. */
+ * N L (2 C + M) inside the chunks, N L C of them for what the mask then hides. */
 
 template <class T> size_t k2_work(const tarn_span *s)
 {

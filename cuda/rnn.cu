@@ -21,8 +21,8 @@ constexpr int lanes = 32;
 
 /* ---- k2: rows over warps ------------------------------------------------------------------
  *
- * Bytes of a token: S and S_part read and written, 4 C M numbers, from the cache where they
- * fit. Flops: 4 C M. */
+ * Bytes of a token: S and S_part read, S_part written (S at every 64th), 3 C M numbers, from
+ * the cache where they fit. Flops: 5 C M, one of them to add the levels. */
 
 constexpr int step_warps = 8;
 
@@ -92,10 +92,9 @@ __global__ void __launch_bounds__(256, 1)
 template <class T> tarn_status k2(tarn_span *s)
 {
     if (s->N == 0 || s->heads == 0) return TARN_OK;
-    const tarn_status status =
-        launch(s->ctx, "rnn_k2", walk_in_warps<T>, static_cast<unsigned>(s->heads),
-               lanes * step_warps, 0, s->N, s->C, s->M, s->count, arrays_in<T>(s),
-               levels_in<T>(s));
+    const tarn_status status = launch(
+        s->ctx, "rnn_k2", walk_in_warps<T>, grid_side(s->heads), lanes * step_warps, 0,
+        s->N, s->C, s->M, s->count, arrays_in<T>(s), levels_in<T>(s));
     s->count = (s->count + s->N) % block_of_sums;
     return status;
 }

@@ -94,7 +94,9 @@ __device__ inline T read_row(const sweep<T> &w, levels<T> s, const T *g, T weigh
 }
 
 //> region sweep_forward
-/* Block: one head; thread: columns m or rows c. The outputs of a token lie in shared memory. */
+/* Block: one head; thread: columns m or rows c. The outputs of a token lie in shared memory.
+ * Either walk goes three times over the state at each token, to add and to read it along
+ * columns and along rows: 6 C M numbers, 8 C M flops. */
 template <class T> __global__ void sweep_forward(sweep<T> w)
 {
     DYN_SHARED(T, out);
@@ -180,7 +182,7 @@ template <class T> tarn_status sweeps(tarn_span *s)
     constexpr unsigned threads = 64;
     if (s->heads == 0) return TARN_OK;
     const sweep<T> w = sweep_of<T>(s);
-    const unsigned blocks = static_cast<unsigned>(s->heads);
+    const unsigned blocks = grid_side(s->heads);
     const tarn_status status = launch(s->ctx, "sweep_forward", sweep_forward<T>, blocks,
                                       threads, s->M * sizeof(T), w);
     return status ? status

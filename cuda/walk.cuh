@@ -83,7 +83,8 @@ template <class T> levels<T> levels_at(T *memory, size_t heads, size_t C, size_t
 
 //> region walk
 /* Block: one head; thread: columns m = t, t + 64, .. of s. z lies in shared memory meanwhile,
- * both levels, 2 C numbers. */
+ * both levels, 2 C numbers. A token reads both levels of s and writes one: 3 C M numbers, from
+ * the cache if they fit, for 5 C M flops. */
 template <class T>
 __global__ void walk(size_t N, size_t C, size_t M, size_t count, const T *q, const T *k,
                      const T *v, T eps, const T *eps_row, levels<T> states, T *out)
@@ -126,7 +127,7 @@ template <class T> tarn_status walk_run(tarn_span *s)
     if (s->N == 0 || s->heads == 0) return TARN_OK;
     const arrays<T> a = arrays_in<T>(s);
     const tarn_status status =
-        launch(s->ctx, "walk", walk<T>, static_cast<unsigned>(s->heads), threads,
+        launch(s->ctx, "walk", walk<T>, grid_side(s->heads), threads,
                2 * s->C * sizeof(T), s->N, s->C, s->M, s->count, a.q, a.k, a.v, a.eps,
                a.eps_row, levels_in<T>(s), a.out);
     s->count = (s->count + s->N) % block_of_sums;

@@ -195,3 +195,10 @@ Test(kernels_prefix, there_may_be_more_than_65535_heads)
     free_results(&r);
     free_inputs(&in);
 }
+
+/* One more than 32 bits count: a grid of what is left of it would do a part of the work. */
+Test(kernels_prefix, heads_that_no_grid_holds_are_refused)
+{
+    expect_too_large(LADDERS(prefix), ((size_t)1 << 32) + 1, 1);
+    expect_too_large(LADDERS(prefix_grad), ((size_t)1 << 32) + 1, 1);
+}

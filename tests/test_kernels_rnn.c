@@ -93,3 +93,10 @@ Test(kernels_rnn, a_sequence_cut_anywhere_leaves_the_same_bits_in_the_state)
         free_inputs(&in);
     }
 }
+
+/* One more than 32 bits count: a grid of what is left of it would do a part of the work. */
+Test(kernels_rnn, heads_that_no_grid_holds_are_refused)
+{
+    expect_too_large(LADDERS(rnn), ((size_t)1 << 32) + 1, 1);
+    expect_too_large(LADDERS(rnn_grad), ((size_t)1 << 32) + 1, 1);
+}
