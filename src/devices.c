@@ -24,7 +24,7 @@ static const struct known {
 #ifdef HAVE_CUDA
     {"cuda", &tarn_cuda_device, ""},
 #else
-    {"cuda", NULL, "built without the CUDA toolkit"},
+    {"cuda", NULL, "built without the CUDA toolkit; see configure --with-cuda"},
 #endif
 };
 

@@ -187,10 +187,11 @@ test("NUM-20: the same call gives the same bits", function()
   end
 end)
 
-test("BLD-01, BLD-02: a device that is not there says why, and the cpu still works", function()
+test("BLD-01, BLD-02: a device that is not there says why, and how to build it", function()
   if pcall(zeros, 1, {device = "cuda"}) then return end
   local ok, why = pcall(zeros, 1, {device = "cuda"})
   assert(not ok and why:find("^zeros: device cuda: not available: %S"), why)
+  assert(not why:find("built without") or why:find("--with-cuda", 1, true), why)
   is(zeros(1), {0})
 end)
 
