@@ -49,7 +49,6 @@ struct tarn_static_shared {
 
 /* The module, program or shared library, that a kernel is in: see where.c. */
 struct tarn_emu_module {
-    void (*body)(void *);
     const char *low, *high; /* its code and data */
     char *tls;              /* its thread-local memory on this thread */
     size_t tls_bytes;

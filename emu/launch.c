@@ -122,7 +122,7 @@ static void run_blocks(struct tarn_emu_worker *w, struct tarn_emu_job *job)
     const struct tarn_emu_grid *l = job->launch;
     w->job = job;
     tarn_emu_here.block_dim = l->block, tarn_emu_here.grid_dim = l->grid;
-    memcpy(w->arguments, l->arguments, l->argument_bytes);
+    if (l->argument_bytes) memcpy(w->arguments, l->arguments, l->argument_bytes);
     tarn_emu_find_module(w, l->body);
     while (!atomic_load(&job->failed) && !atomic_load(&job->stopped)) {
         const size_t next = atomic_fetch_add(&job->next, 1);

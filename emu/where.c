@@ -63,10 +63,11 @@ static int look_at(struct dl_phdr_info *module, size_t size, void *data)
     return 1;
 }
 
+/* Anew for each launch: a module may have been closed and opened since, and then has its code
+ * where it was and its variables elsewhere. */
 void tarn_emu_find_module(struct tarn_emu_worker *w, void (*body)(void *))
 {
-    if (w->module.body == body) return;
-    w->module = (struct tarn_emu_module){.body = body};
+    w->module = (struct tarn_emu_module){0};
     struct search s = {(uintptr_t)body, &w->module};
     dl_iterate_phdr(look_at, &s);
 }

@@ -264,6 +264,7 @@ Test(emu, no_memory_is_no_crash)
 
 Test(emu, a_locked_heap_is_out_of_the_hosts_reach, .signal = SIGSEGV)
 {
+    signal(SIGSEGV, SIG_DFL); /* a sanitizer would make a report of it */
     tarn_emu_settings.locked = true;
     volatile float *memory = tarn_emu_alloc(100);
     memory[0] = 1;
@@ -353,6 +354,7 @@ Test(emu, an_error_in_a_kernel_ends_the_launch_and_nothing_else)
 Test(emu, a_fault_of_the_host_is_not_the_devices, .signal = SIGSEGV)
 {
     const struct tarn_emu_grid l = grid_of(nothing, 1, 1, NULL);
+    signal(SIGSEGV, SIG_DFL); /* a sanitizer would make a report of it */
     OK(tarn_emu_launch(ctx, &l));
     volatile uintptr_t nowhere = 16;
     *(volatile int *)nowhere = 1;

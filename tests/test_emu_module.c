@@ -8,13 +8,18 @@
 
 static void *module;
 
-static void start(void)
+static void open_module(void)
 {
     char path[1000];
-    begin();
     snprintf(path, sizeof path, "%s/tests/.libs/bugs.so", getenv("builddir"));
     module = dlopen(path, RTLD_NOW);
     cr_assert_not_null(module, "%s", dlerror());
+}
+
+static void start(void)
+{
+    begin();
+    open_module();
 }
 TestSuite(emu_module, .init = start, .fini = end);
 
@@ -71,6 +76,6 @@ Test(emu_module, a_module_may_be_closed_and_opened_again)
 {
     OK(run("sound", true));
     dlclose(module);
-    start();
+    open_module();
     OK(run("sound", true));
 }
