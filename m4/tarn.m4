@@ -180,7 +180,9 @@ AS_IF([test $have_emu = yes],
   [AC_DEFINE([HAVE_EMU], [1], [The kernels are compiled for the emulated device.])
   AC_CHECK_HEADERS([valgrind/valgrind.h], [AC_DEFINE([HAVE_VALGRIND], [1],
     [valgrind is told of the stacks of fibers.])])])
-for flag in -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wundef -Wno-unknown-pragmas; do
+dnl -gdwarf-4: errors in kernels name lines, which addr2line does not find in what clang writes
+dnl by default.
+for flag in -gdwarf-4 -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wundef -Wno-unknown-pragmas; do
   KERNEL_CXXFLAGS="$KERNEL_CXXFLAGS $flag"
 done
 AS_IF([test "$enable_werror" != no], [KERNEL_CXXFLAGS="$KERNEL_CXXFLAGS -Werror"])

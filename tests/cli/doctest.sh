@@ -27,9 +27,14 @@ differs() {
 }
 wrong() { says 1 --doctest "$1" && grep -qFx -e "$2" err && return; cat out err; return 1; }
 
-# What is in the source.
+# What is in the source. How often a kernel goes to memory is the compiler's doing as well: the
+# counts in the page on kernels are those of gcc.
 for file in "$srcdir/README.md" "$srcdir"/doc/*.md; do
-    check "what ${file#"$srcdir"/} shows is what tarn says" "$TARN" --doctest "$file"
+    claim="what ${file#"$srcdir"/} shows is what tarn says"
+    case ${file##*/} in
+    kernels.md) "$CC" --version | grep -q clang && { skip "$claim" "not built by gcc"; continue; } ;;
+    esac
+    check "$claim" "$TARN" --doctest "$file"
 done
 
 # What kernels take of a GPU is copied from a table: sm_75, sm_80 and sm_90, shared memory.
