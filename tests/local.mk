@@ -4,6 +4,12 @@
 ##   program_tests += tests/cli/x.sh      the same, needs the program tarn
 ##   lua_tests += tests/lua/x.lua         writes TAP, run by the program tarn
 
+## Those that make release-check runs: what they do depends on where things lie.
+release_tests = tests/cli/house.sh tests/cli/reading.sh tests/cli/install.sh \
+	tests/cli/readme.sh tests/cli/doctest.sh tests/cli/labs.sh tests/cli/kernel.sh \
+	tests/cli/repl_modules.sh tests/lua/kernel.lua tests/lua/tensor_files.lua \
+	tests/lua/tour_runs.lua
+
 ## The core.
 criterion_tests += tests/test_context tests/test_tensor tests/test_view tests/test_elementwise \
 	tests/test_reduce tests/test_mm tests/test_arrange tests/test_compare tests/test_random \
