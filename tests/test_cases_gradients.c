@@ -135,7 +135,8 @@ Test(cases_gradients, rows_after_the_one_that_is_asked_have_no_gradient_GST_14)
     free_inputs(&x);
 }
 
-Test(cases_gradients, a_later_key_does_not_change_an_earlier_output_by_a_bit_GST_14)
+//> region later_keys
+Test(cases_gradients, a_later_key_changes_no_bit_of_an_earlier_output_GST_14)
 {
     static const size_t lengths[] = {8, 64, 65, 200};
     for (size_t n = 0; n < 4; n++) {
@@ -161,6 +162,7 @@ Test(cases_gradients, a_later_key_does_not_change_an_earlier_output_by_a_bit_GST
         free_inputs(&x);
     }
 }
+//< region later_keys
 
 /* ---- GST-02, GST-12: chunks ------------------------------------------------------------ */
 
@@ -211,6 +213,7 @@ Test(cases_gradients, chunks_of_any_size_give_the_same_answer_GST_12)
     free_inputs(&x);
 }
 
+//> region sums_go_on
 Test(cases_gradients, the_sum_goes_on_from_chunk_to_chunk_GST_02)
 {
     const size_t shape[2] = {4, 1};
@@ -223,3 +226,4 @@ Test(cases_gradients, the_sum_goes_on_from_chunk_to_chunk_GST_02)
     tarn_tensor *all[] = {zeros, v, out};
     for (size_t n = 0; n < 3; n++) tarn_tensor_free(all[n]);
 }
+//< region sums_go_on

@@ -270,7 +270,8 @@ static size_t decode_again(const struct toy *toy, const size_t *tokens, size_t c
     return next;
 }
 
-Test(cases_states, greedy_decoding_by_steps_says_what_the_whole_prefix_says_GST_16)
+//> region decoding
+Test(cases_states, steps_decode_what_the_whole_prefix_decodes_GST_16)
 {
     const size_t shape[2] = {VOCABULARY, MODEL};
     const tarn_cell cell = {.D = MODEL, .M = MODEL, .dtype = TARN_FLOAT32};
@@ -283,16 +284,19 @@ Test(cases_states, greedy_decoding_by_steps_says_what_the_whole_prefix_says_GST_
     OK(tarn_rnn_new(ctx, &cell, &st));
     for (size_t i = 0; i < 200; i++) {
         tokens[i + 1] = decode_step(&toy, st, tokens[i]);
-        cr_assert_eq(tokens[i + 1], decode_again(&toy, tokens, i + 1), "token %zu", i);
+        const size_t again = decode_again(&toy, tokens, i + 1);
+        cr_assert_eq(tokens[i + 1], again, "token %zu", i);
     }
     tarn_tensor *all[] = {toy.q, toy.k, toy.v, toy.W};
     for (size_t n = 0; n < 4; n++) tarn_tensor_free(all[n]);
     tarn_rnn_free(st);
 }
+//< region decoding
 
 /* ---- PRF-02: memory of a step ---------------------------------------------------------- */
 
-Test(cases_states, the_state_takes_the_same_bytes_after_any_number_of_tokens_PRF_02)
+//> region state_bytes
+Test(cases_states, a_state_is_as_large_after_any_number_of_tokens_PRF_02)
 {
     const tarn_cell cell = {.D = 1, .M = 1, .dtype = TARN_FLOAT32};
     tarn_rnn *st;
@@ -304,3 +308,4 @@ Test(cases_states, the_state_takes_the_same_bytes_after_any_number_of_tokens_PRF
     cr_assert_eq(tarn_bytes(ctx), held);
     tarn_rnn_free(st);
 }
+//< region state_bytes

@@ -62,6 +62,7 @@ static void step(struct setting *s, tarn_rnn *st, size_t i, tarn_tensor **out)
 
 /* Steps, runs and prefix sums go through the same additions in the same order: equal to
  * the last bit, and so is the state. */
+//> region stepping_running
 Test(cell, stepping_running_and_prefix_agree_bit_for_bit)
 {
     const size_t shapes[3][4] = {{70, 5}, {2, 70, 5}, {2, 3, 70, 5}};
@@ -97,6 +98,7 @@ Test(cell, stepping_running_and_prefix_agree_bit_for_bit)
         end(&s);
     }
 }
+//< region stepping_running
 
 /* GST-09: a kept copy does not change under its owner's feet. */
 Test(cell, a_clone_is_independent)

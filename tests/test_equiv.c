@@ -31,6 +31,7 @@ static void try_sizes(const char *name)
                        widths_to_try[d][1]);
 }
 
+//> region try_maps
 static void try_maps(void)
 {
     const tarn_phi *phi;
@@ -39,17 +40,20 @@ static void try_maps(void)
         try_sizes(phi->name);
     }
 }
+//< region try_maps
 
 Test(equiv, causal_forms_agree_for_every_map)
 {
     try_maps();
 }
 
+//> region full_forms_agree
 Test(equiv, full_forms_agree_for_every_map)
 {
     options.attention.causal = false;
     try_maps();
 }
+//< region full_forms_agree
 
 Test(equiv, gradients_agree_for_every_map)
 {

@@ -48,6 +48,7 @@ Test(forms, sim_gives_REF_A_causal_and_full)
         }
 }
 
+//> region assoc_by_hand
 Test(forms, assoc_gives_REF_A_full)
 {
     for (int fast = 0; fast < 2; fast++) {
@@ -58,7 +59,9 @@ Test(forms, assoc_gives_REF_A_full)
         tarn_tensor_free(out);
     }
 }
+//< region assoc_by_hand
 
+//> region prefix_by_hand
 Test(forms, prefix_gives_REF_A_causal_by_each_method_and_any_chunk)
 {
     const size_t chunks[] = {0, 1, 2, 3, 5};
@@ -74,6 +77,7 @@ Test(forms, prefix_gives_REF_A_causal_by_each_method_and_any_chunk)
                 tarn_tensor_free(out);
             }
 }
+//< region prefix_by_hand
 
 /* The expectation is computed here from eqs 2 and 3, with a scale and without. */
 Test(forms, softmax_is_the_default_similarity)

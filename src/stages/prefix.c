@@ -85,21 +85,21 @@ static size_t chunk_end(const struct tarn_attn *a, size_t start)
 //> region prefix_inside
 /* Adds what the keys start..i give query i, key by key, in blocks: the row i of
  * ((Q K^T) o tril) V within the chunk. */
-static void inside_chunk(const struct tarn_attn *a, size_t start, size_t i, real *part,
-                         real *num, real *den)
+static void inside_chunk(const struct tarn_attn *a, size_t start, size_t i,
+                         real *partial, real *num, real *den)
 {
     const size_t C = a->C, M = a->M;
     const real(*q)[C] = a->q, (*k)[C] = a->k, (*v)[M] = a->v;
     for (size_t block = start; block <= i; block += TARN_BLOCK) {
         size_t end = i - block < TARN_BLOCK ? i + 1 : block + TARN_BLOCK;
         real den_part = 0;
-        zeros(M, part);
+        zeros(M, partial);
         for (size_t j = block; j < end; j++) {
             const real s = dot(C, q[i], k[j]);
-            add_scaled(M, s, v[j], part);
+            add_scaled(M, s, v[j], partial);
             den_part += s;
         }
-        add_scaled(M, 1, part, num);
+        add_scaled(M, 1, partial, num);
         *den += den_part;
     }
 }
@@ -125,7 +125,8 @@ static tarn_status chunk_outputs(const struct tarn_attn *a, size_t start,
 }
 
 /* Adds the keys and values of one chunk to a state. */
-static void add_chunk(const struct tarn_attn *a, size_t start, struct tarn_sums *s)
+static void add_whole_chunk(const struct tarn_attn *a, size_t start,
+                            struct tarn_sums *s)
 {
     const size_t C = a->C, M = a->M;
     const real(*k)[C] = a->k, (*v)[M] = a->v;
@@ -138,7 +139,7 @@ static tarn_status chunked(struct tarn_attn *a)
     for (size_t start = 0; start < a->N; start += a->chunk) {
         tarn_status status = chunk_outputs(a, start, a->state, a->work);
         if (status) return status;
-        add_chunk(a, start, a->state);
+        add_whole_chunk(a, start, a->state);
     }
     return TARN_OK;
 }
@@ -184,7 +185,7 @@ static tarn_status sum_chunks(const struct tarn_attn *a, real *nodes, real *scra
     for (size_t n = 0; n < count_chunks(a); n++) {
         if (tarn_interrupted(a->ctx)) return TARN_EINTR;
         struct tarn_sums s = sums_in(scratch, a->C, a->M);
-        add_chunk(a, n * a->chunk, &s);
+        add_whole_chunk(a, n * a->chunk, &s);
         sums_flush(&s, a->C, a->M);
         add_scaled(size, 1, s.S, nodes + n * size); /* z lies behind S in both */
     }

@@ -16,7 +16,8 @@
 static void step_naive(const struct tarn_attn *a, size_t i)
 {
     const size_t C = a->C, M = a->M;
-    const real *q_i = (const real *)a->q + i * C, *k_i = (const real *)a->k + i * C;
+    const real *q_i = (const real *)a->q + i * C;
+    const real *k_i = (const real *)a->k + i * C;
     const real *v_i = (const real *)a->v + i * M;
     real *out_i = (real *)a->out + i * M, *s = a->state->S, *z = a->state->z;
 
@@ -34,11 +35,15 @@ static void step_naive(const struct tarn_attn *a, size_t i)
 static void step(const struct tarn_attn *a, size_t i)
 {
     const size_t C = a->C, M = a->M;
+    const real *q_i = (const real *)a->q + i * C;
+    const real *k_i = (const real *)a->k + i * C;
+    const real *v_i = (const real *)a->v + i * M;
     real *out_i = (real *)a->out + i * M;
-    sums_add(a->state, C, M, (const real *)a->k + i * C, (const real *)a->v + i * M, 1);
+
+    sums_add(a->state, C, M, k_i, v_i, 1);
     real den = eps_of(a, i);
     zeros(M, out_i);
-    sums_read(a->state, C, M, (const real *)a->q + i * C, out_i, &den);
+    sums_read(a->state, C, M, q_i, out_i, &den);
     divide(M, out_i, den, out_i);
 }
 //< region rnn_step
