@@ -8,6 +8,9 @@ lua_sources = lua/report.lua lua/bench.lua lua/profile.lua lua/tour.lua \
 	lua/transcript.lua lua/markdown.lua lua/compare.lua lua/doctest.lua \
 	lua/commands.lua lua/env.lua lua/restricted.lua
 
+## Those of tarn-lab: lua/lab/show.lua is required as tarn.lab.show, by who needs it.
+lab_lua_sources = lua/lab/main.lua
+
 ## Among them is what help() says, gathered from the comments of these files.
 help_sources = src/tarn.h doc/topics.help $(repl_sources) $(lua_sources)
 lua/help_entries.lua: $(help_sources) tools/help.awk

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct tarn_embedded {
-    const char *name; /* of the file, without folder and ".lua": "tour" */
+    const char *name; /* of the file below lua/: "tour", "lab.show" */
     const unsigned char *bytes;
     size_t size;
 };

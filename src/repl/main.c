@@ -11,31 +11,12 @@
 #include "repl/interrupt.h"
 #include "repl/session.h"
 #include "repl/terminal.h"
-#include <errno.h>
 #include <locale.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-/* Makes a full disk or a closed pipe behind stdout an error, also after os.exit. A stdout
- * that was closed from the beginning is none if nothing was written. The reason of an error
- * before, in a print, is not known any more. */
-static void close_stdout(void)
-{
-    bool failed = ferror(stdout) != 0, pending = __fpending(stdout) > 0;
-    errno = 0;
-    bool unclosed = fclose(stdout) != 0 && (pending || errno != EBADF);
-    if (failed || unclosed) {
-        fprintf(stderr, "tarn: write error: %s\n",
-                unclosed ? strerror(errno) : "some of the output is lost");
-        _exit(EXIT_FAILURE);
-    }
-}
 
 /* Runs everything the command line asks for; false after a reported error. With -i the
  * prompt comes after an error too: that is when one wants to look. */
@@ -109,7 +90,7 @@ int main(int argc, char **argv)
 
     /* Take the locale's characters, but C's numbers: 0.5 must stay 0.5. */
     setlocale(LC_CTYPE, "");
-    atexit(close_stdout);
+    atexit(tarn_close_stdout);
 
     struct tarn_invocation inv;
     int status = tarn_options_read(argc, argv, &inv);

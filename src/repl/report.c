@@ -1,10 +1,14 @@
 /* report.c: calls that may fail, and how their errors are shown. See report.h. */
 #include "repl/report.h"
 #include "repl/session.h"
+#include <errno.h>
 #include <lauxlib.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Of a deep stack only so many frames are shown at either end. */
 enum { FRAMES_AT_END = 8 };
@@ -190,4 +194,16 @@ void tarn_note(const char *format, ...)
     va_start(arguments, format);
     say("note: ", format, arguments);
     va_end(arguments);
+}
+
+void tarn_close_stdout(void)
+{
+    bool failed = ferror(stdout) != 0, pending = __fpending(stdout) > 0;
+    errno = 0;
+    bool unclosed = fclose(stdout) != 0 && (pending || errno != EBADF);
+    if (failed || unclosed) {
+        fprintf(stderr, "%s: write error: %s\n", program_invocation_short_name,
+                unclosed ? strerror(errno) : "some of the output is lost");
+        _exit(EXIT_FAILURE);
+    }
 }

@@ -31,6 +31,11 @@ void tarn_show_error(lua_State *L, bool color);
 /* Writes "tarn: ..." to stderr. */
 void tarn_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* For atexit: makes a full disk or a closed pipe behind stdout an error, also after os.exit.
+ * A stdout that was closed from the beginning is none if nothing was written. The reason of
+ * an error before, in a print, is not known any more. */
+void tarn_close_stdout(void);
+
 /* Writes "note: ..." to stderr. */
 void tarn_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -2,6 +2,7 @@
 #include "repl/session.h"
 #include "core/context.h"
 #include "fast/dispatch.h"
+#include "lab/lab.h"
 #include "repl/bind.h"
 #include "repl/embedded.h"
 #include "repl/env.h"
@@ -237,11 +238,14 @@ void tarn_session_load(struct tarn_session *session)
     tarn_lua_attach(L, session->ctx);
     open_tarn(L);
     tarn_env_open(session);
+    tarn_lab_files_open(L);
     preload_embedded(L);
 
-    /* Load each module: it adds its names to `tarn`, so no list of them is needed. */
+    /* Load each module: it adds its names to `tarn`, so no list of them is needed. Those in
+     * folders, such as lab.show, wait for who requires them. */
     for (const struct tarn_embedded *module = tarn_embedded_lua; module->name;
          module++) {
+        if (strchr(module->name, '.')) continue;
         lua_pushfstring(L, "tarn.%s", module->name);
         require(L, lua_tostring(L, -1));
         lua_pop(L, 2);

@@ -1,0 +1,52 @@
+/* main.c: the program tarn-lab: a session as the prompt has it, in which lua/lab/main.lua
+ * reads the command line and does what it asks for.
+ *
+ * Exit status: 0 success, 1 an error (also of writing to stdout), 2 a wrong command line. ^C
+ * ends the program: what it keeps is written whole or not at all. */
+#include "repl/options.h"
+#include "repl/report.h"
+#include "repl/session.h"
+#include <lauxlib.h>
+#include <locale.h>
+#include <stdlib.h>
+
+/* main(list of arguments) -> exit status. */
+static int run_lab(lua_State *L)
+{
+    struct tarn_session *session = lua_touserdata(L, 1);
+    const struct tarn_invocation *inv = session->invocation;
+    lua_settop(L, 0);
+    tarn_session_load(session);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "tarn.lab.main");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "main");
+    lua_createtable(L, inv->argc, 0);
+    for (int i = 1; i < inv->argc; i++) {
+        lua_pushstring(L, inv->argv[i]);
+        lua_rawseti(L, -2, i);
+    }
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    /* Take the locale's characters, but C's numbers and order. */
+    setlocale(LC_CTYPE, "");
+    atexit(tarn_close_stdout);
+
+    const struct tarn_invocation inv = {.argc = argc, .argv = argv, .device = "cpu"};
+    struct tarn_session session;
+    int status = EXIT_FAILURE;
+    if (tarn_session_open(&session, &inv)) {
+        lua_pushcfunction(session.L, run_lab);
+        lua_pushlightuserdata(session.L, &session);
+        if (lua_pcall(session.L, 1, 1, 0) == LUA_OK)
+            status = (int)lua_tointeger(session.L, -1);
+        else
+            tarn_show_error(session.L, false);
+    }
+    tarn_session_close(&session);
+    return status;
+}
