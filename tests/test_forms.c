@@ -119,6 +119,7 @@ Test(forms, rbf_survives_distances_that_underflow)
     tarn_tensor_free(out);
 }
 
+//> region weights
 Test(forms, weights_are_what_the_output_is_made_of)
 {
     tarn_tensor *out = NULL, *w = NULL, *product = NULL;
@@ -132,6 +133,7 @@ Test(forms, weights_are_what_the_output_is_made_of)
     tarn_tensor_free(w);
     tarn_tensor_free(product);
 }
+//< region weights
 
 /* SHP-11, at the level of C: keys beyond their length do not exist. */
 Test(forms, lengths_hide_keys_and_their_gradients)

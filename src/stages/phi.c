@@ -31,8 +31,9 @@ struct map {
 };
 
 //> region elu1
-/* Eq 7: elu(x) + 1, but never computed as that sum: near x = -17 float32's elu is exactly
- * -1 and the feature would be lost, while exp(x) is a perfectly good number. */
+/* Eq 7: elu(x) + 1, but never computed as that sum: from x = -17.4 down the elu
+ * of float32 is exactly -1 and the feature would be lost, while exp(x) is a
+ * perfectly good number. */
 static real elu1(real x)
 {
     return x > 0 ? x + 1 : exp(x);
@@ -145,9 +146,9 @@ static const struct map maps[TARN_PHI_COUNT] = {
 };
 
 //> region poly2
-/* (q.k)^2 = sum_ij q_i q_j k_i k_j as an inner product of D (D + 1) / 2 features: each
- * pair i < j occurs twice in the sum, hence the root of 2. Taken at x / m, m = 1 unless
- * the row is scaled. */
+/* (q.k)^2 = sum_ij q_i q_j k_i k_j as an inner product of D (D + 1) / 2
+ * features: each pair i < j occurs twice in the sum, hence the root of 2. Taken
+ * at x / m, m = 1 unless the row is scaled. */
 static void poly2(size_t D, const real *x, real m, real *f)
 {
     for (size_t i = 0; i < D; i++) {
@@ -156,6 +157,7 @@ static void poly2(size_t D, const real *x, real m, real *f)
             *f++ = (real)M_SQRT2 * (x[i] / m) * (x[j] / m);
     }
 }
+//< region poly2
 
 static void poly2_grad(size_t D, const real *x, real m, const real *df, real *dx)
 {
@@ -168,7 +170,6 @@ static void poly2_grad(size_t D, const real *x, real m, const real *df, real *dx
         }
     }
 }
-//< region poly2
 
 /* slope * df, where a slope of 0 stops even a df that has overflowed. */
 static real chain(real slope, real df)

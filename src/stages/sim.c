@@ -49,6 +49,12 @@ static tarn_status score(const struct tarn_attn *a, size_t i, size_t j, real *s)
     return status;
 }
 
+/* Asks now and then whether to stop; between, asking would cost more than a pair. */
+static bool stopped(const struct tarn_attn *a, size_t j)
+{
+    return j % TARN_BLOCK == 0 && tarn_interrupted(a->ctx);
+}
+
 //> region sim_naive
 /* Eq 3 as it stands: for each query, one pass over the keys. */
 static tarn_status sim_naive(struct tarn_attn *a)
@@ -60,7 +66,7 @@ static tarn_status sim_naive(struct tarn_attn *a)
         real den = (real)a->eps;
         zeros(M, out[i]);
         for (size_t j = 0; j < keys_seen(a, i); j++) {
-            if (j % TARN_BLOCK == 0 && tarn_interrupted(a->ctx)) return TARN_EINTR;
+            if (stopped(a, j)) return TARN_EINTR;
             real s;
             tarn_status status = score(a, i, j, &s);
             if (status) return status;
@@ -87,14 +93,15 @@ static real largest_score(size_t n, const real *s)
 }
 
 //> region sim_row
-/* Writes the similarities of query i to all the keys it sees, and its eps. Those that are
- * an exp are divided by the largest, and so is eps: the quotient stays what it was, and
- * no exp overflows. */
-static tarn_status similarities(const struct tarn_attn *a, size_t i, size_t n, real *s,
-                                real *eps)
+/* Writes the similarities of query i to the keys it sees, and its eps. Those
+ * that are an exp are divided by the largest, and so is eps: the quotient stays
+ * what it was, and no exp overflows. */
+static tarn_status similarities_of(const struct tarn_attn *a, size_t i, real *s,
+                                   real *eps)
 {
+    const size_t n = keys_seen(a, i);
     for (size_t j = 0; j < n; j++) {
-        if (j % TARN_BLOCK == 0 && tarn_interrupted(a->ctx)) return TARN_EINTR;
+        if (stopped(a, j)) return TARN_EINTR;
         tarn_status status = score(a, i, j, &s[j]);
         if (status) return status;
     }
@@ -108,9 +115,10 @@ static tarn_status similarities(const struct tarn_attn *a, size_t i, size_t n, r
 //< region sim_row
 
 //> region weighted_sum
-/* num = sum_j s_j v_j and den = sum_j s_j, in two levels: blocks of keys, then blocks. */
-static void weighted_sum(size_t n, size_t M, const real *s, const real *v, real *num,
-                         real *den, real *part)
+/* num = sum_j s_j v_j and den = sum_j s_j, in two levels: blocks of keys, then
+ * their sums. */
+static void totals_by_weight(size_t n, size_t M, const real *s, const real *v,
+                             real *num, real *den, real *part)
 {
     for (size_t start = 0; start < n; start += TARN_BLOCK) {
         size_t end = n - start < TARN_BLOCK ? n : start + TARN_BLOCK;
@@ -130,11 +138,10 @@ static void weighted_sum(size_t n, size_t M, const real *s, const real *v, real 
 static tarn_status average(const struct tarn_attn *a, size_t i, real *s, real *part,
                            real *out_i, real *den)
 {
-    size_t n = keys_seen(a, i);
-    tarn_status status = similarities(a, i, n, s, den);
+    tarn_status status = similarities_of(a, i, s, den);
     if (status) return status;
     zeros(a->M, out_i);
-    weighted_sum(n, a->M, s, a->v, out_i, den, part);
+    totals_by_weight(keys_seen(a, i), a->M, s, a->v, out_i, den, part);
     divide(a->M, out_i, *den, out_i);
     return TARN_OK;
 }
@@ -175,13 +182,14 @@ const struct tarn_form TYPED(tarn_sim) = {.naive = sim_naive,
 /* ---- Gradient ------------------------------------------------------------------------- */
 
 //> region sim_pair_grad
-/* With Gn_i = dout_i / den_i and gd_i = -(Gn_i . out_i), the similarity s_ij has the
- * gradient Gn_i . v_j + gd_i; from there it goes on to q_i and k_j. */
+/* With Gn_i = dout_i / den_i and gd_i = -(Gn_i . out_i), similarity s_ij has
+ * the gradient Gn_i . v_j + gd_i; from there it goes on to q_i and k_j. */
 static void pair_grad(const struct tarn_attn *a, size_t i, size_t j, real s_ij,
                       real ds_ij, real *dq_i, real *dk_j)
 {
     const size_t C = a->C;
-    const real *q_i = (const real *)a->q + i * C, *k_j = (const real *)a->k + j * C;
+    const real *q_i = (const real *)a->q + i * C;
+    const real *k_j = (const real *)a->k + j * C;
     const real g = (real)a->scale * ds_ij * (has_exponent(a) ? s_ij : 1);
     if (a->by == TARN_RBF) {
         for (size_t c = 0; c < C; c++) {
@@ -227,7 +235,7 @@ static void sim_grad_flush(const struct tarn_attn *a, struct sim_grad_work w)
 }
 
 //> region sim_grad
-/* One query: its row is computed again, then each key it sees gets its share. */
+/* One query: its row is computed again, then each key gets its share. */
 static tarn_status sim_grad_row(const struct tarn_attn *a, size_t i,
                                 struct sim_grad_work w)
 {

@@ -46,6 +46,18 @@ test("weights are what the values are averaged with", function()
   is(select("#", sim(q, k, v, {weights = false})), 1)
 end)
 
+--> region order_blind
+test("keys may come in any order, outputs are in the queries'", function()
+  local function shuffle(t) return index(t, 1, {3, 1, 2}) end
+  local function linear(a, b) return 1 + a[1] * b[1] end
+  for _, by in ipairs {"softmax", "rbf", "elu1", linear} do
+    local out = sim(q, k, v, {by = by})
+    near(sim(q, shuffle(k), shuffle(v), {by = by}), out, 1e-14)
+    near(sim(shuffle(q), k, v, {by = by}), shuffle(out), 1e-14)
+  end
+end)
+--< region order_blind
+
 test("scale belongs to the similarity", function()
   near(sim(q, k, v, {scale = 0}), sim(q * 0, k, v), 1e-15)
   near(sim(q, k, v), sim(q, k, v, {scale = 1 / math.sqrt(2)}), 1e-15)
