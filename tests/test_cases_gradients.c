@@ -166,32 +166,42 @@ Test(cases_gradients, a_later_key_changes_no_bit_of_an_earlier_output_GST_14)
 
 /* ---- GST-02, GST-12: chunks ------------------------------------------------------------ */
 
+static void expect_grads(const tarn_grads *got, const tarn_grads *expected,
+                         double bound)
+{
+    cr_assert_leq(largest_difference(ctx, got->dq, expected->dq), bound);
+    cr_assert_leq(largest_difference(ctx, got->dk, expected->dk), bound);
+    cr_assert_leq(largest_difference(ctx, got->dv, expected->dv), bound);
+}
+
+static const size_t chunks[] = {1, 2, 3, 5, 12, 64};
+static const tarn_method methods[] = {TARN_SEQUENTIAL, TARN_CHUNKED, TARN_SCAN};
+
+//> region expect_all_chunks
 static void expect_all_chunks(const struct inputs *x, double bound)
 {
-    static const size_t chunks[] = {1, 2, 3, 5, 12, 64};
-    static const tarn_method methods[] = {TARN_CHUNKED, TARN_SEQUENTIAL, TARN_SCAN};
     struct tarn_form_input in = linear(ctx, x->q, x->k, x->v, true);
+    tarn_options *o = &in.options;
     tarn_tensor *reference, *out;
-    OK(tarn_sim(ctx, x->q, x->k, x->v, &in.options, &reference, NULL));
+    OK(tarn_sim(ctx, x->q, x->k, x->v, o, &reference, NULL));
     tarn_grads expected = {0}, got = {0};
-    OK(tarn_sim_grad(ctx, x->q, x->k, x->v, x->dout, &in.options, &expected));
+    OK(tarn_sim_grad(ctx, x->q, x->k, x->v, x->dout, o, &expected));
     for (size_t c = 0; c < 6; c++)
         for (size_t m = 0; m < 3; m++) {
-            in.options.chunk = chunks[c];
-            in.options.method = methods[m];
-            OK(tarn_prefix(ctx, x->q, x->k, x->v, &in.options, &out, NULL));
+            o->chunk = chunks[c];
+            o->method = methods[m];
+            OK(tarn_prefix(ctx, x->q, x->k, x->v, o, &out, NULL));
             cr_assert_leq(largest_difference(ctx, out, reference), bound,
                           "chunk %zu, method %zu", chunks[c], m);
             tarn_tensor_free(out);
-            OK(tarn_prefix_grad(ctx, x->q, x->k, x->v, x->dout, &in.options, &got));
-            cr_assert_leq(largest_difference(ctx, got.dq, expected.dq), 2 * bound);
-            cr_assert_leq(largest_difference(ctx, got.dk, expected.dk), 2 * bound);
-            cr_assert_leq(largest_difference(ctx, got.dv, expected.dv), 2 * bound);
+            OK(tarn_prefix_grad(ctx, x->q, x->k, x->v, x->dout, o, &got));
+            expect_grads(&got, &expected, 2 * bound);
             tarn_grads_free(&got);
         }
     tarn_tensor_free(reference);
     tarn_grads_free(&expected);
 }
+//< region expect_all_chunks
 
 Test(cases_gradients, chunks_of_any_size_give_the_same_answer_GST_12)
 {

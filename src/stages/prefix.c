@@ -178,26 +178,27 @@ static size_t count_leaves(const struct tarn_attn *a)
 
 //> region prefix_scan_leaves
 /* First, the sum of each chunk by itself. */
-static tarn_status sum_chunks(const struct tarn_attn *a, real *nodes, real *scratch)
+static tarn_status sum_chunks(const struct tarn_attn *a, real *to, real *work)
 {
     const size_t size = node_size(a);
-    zeros(count_leaves(a) * size, nodes);
+    zeros(count_leaves(a) * size, to);
     for (size_t n = 0; n < count_chunks(a); n++) {
         if (tarn_interrupted(a->ctx)) return TARN_EINTR;
-        struct tarn_sums s = sums_in(scratch, a->C, a->M);
+        struct tarn_sums s = sums_in(work, a->C, a->M);
         add_whole_chunk(a, n * a->chunk, &s);
         sums_flush(&s, a->C, a->M);
-        add_scaled(size, 1, s.S, nodes + n * size); /* z lies behind S in both */
+        add_scaled(size, 1, s.S, to + n * size); /* z lies behind S */
     }
     return TARN_OK;
 }
 //< region prefix_scan_leaves
 
 //> region prefix_scan_tree
-/* Then the prefix of each chunk, the sum of all that stand before it: up the tree to have
- * the sum of each subtree, down to hand each left part to its right neighbour. The root
- * is handed what came before the sequence. 2 * leaves additions in 2 log2(leaves) rounds
- * whose additions are independent of each other. */
+/* Then the prefix of each chunk, the sum of all that stand before it: up the
+ * tree to have the sum of each subtree, down to hand each left part to its
+ * right neighbour. The root is handed what came before the sequence. 2 * leaves
+ * additions in 2 log2(leaves) rounds; those of a round do not depend on each
+ * other. */
 static void up_sweep(size_t leaves, size_t size, real *nodes)
 {
     for (size_t step = 1; step < leaves; step *= 2)
@@ -222,7 +223,8 @@ static void down_sweep(size_t leaves, size_t size, real *nodes)
 //> region prefix_scan
 static tarn_status scan(struct tarn_attn *a)
 {
-    const size_t size = node_size(a), leaves = count_leaves(a), C = a->C, M = a->M;
+    const size_t C = a->C, M = a->M, size = node_size(a);
+    const size_t leaves = count_leaves(a);
     real *nodes = a->work, *scratch = nodes + leaves * size;
     real *part = scratch + sums_size(C, M), *initial = part + M;
     real *root = nodes + (leaves - 1) * size;
@@ -232,8 +234,8 @@ static tarn_status scan(struct tarn_attn *a)
     if (status) return status;
     up_sweep(leaves, size, nodes);
 
-    /* The root is the sum of the whole sequence: it goes into the final state, and the
-     * initial state takes its place. */
+    /* The root is the sum of the whole sequence: it goes into the final state,
+     * and the initial state takes its place. */
     sums_flush(s, C, M);
     zeros(size, initial);
     add_scaled(C * M, 1, s->S, initial);
