@@ -3,16 +3,65 @@
 test -n "$TARN" || { skip "the labs" "built without Lua"; finish; exit; }
 
 # The times are another matter; the operations are arithmetic.
+labs=$srcdir/exercises/labs
 crosses() {
-    "$TARN" --threads=1 "$srcdir/exercises/labs/crossing.lua" 16 >"$SCRATCH/out" &&
-        grep -q '^equal operations at N = 31, equal times at about N = [0-9]' "$SCRATCH/out" ||
+    "$TARN" --threads=1 "$labs/crossing.lua" --widths=16 --most=64 --out="$SCRATCH/crossing" \
+        >"$SCRATCH/out" && grep -qx 'D =  16  equal operations at N = 31' "$SCRATCH/out" &&
+        grep -Eq '^\| 16 \| 31 \| (at most |more than )?[1-9][0-9]* \|$' "$SCRATCH/crossing/report.md" &&
+        grep -q '^16,64,.*,2.03125' "$SCRATCH/crossing/results.csv" || { cat "$SCRATCH/out"; return 1; }
+}
+# In plain sums the naive loop loses all of features near exp(-60); nothing else does.
+loses() {
+    "$TARN" "$labs/precision.lua" --most=256 --width=4 --out="$SCRATCH/precision" >"$SCRATCH/out" &&
+        awk -F, '$1 == "shift" && $2 == 60 { way[$3] = $4 + 0 }
+            END { exit !(way["naive loop"] > 0.9) || !(way["two levels"] < 1e-5) ||
+                !(way["chunked"] < 1e-5) || !(way["scan"] < 1e-5) || !(way["tuned"] < 1e-5) }' \
+            "$SCRATCH/precision/results.csv" || { cat "$SCRATCH/out"; return 1; }
+}
+# A state is as large after 256 tokens as after 128, the cache twice as large.
+grows() {
+    "$TARN" --threads=1 "$labs/scaling.lua" --most=256 --width=8 --out="$SCRATCH/scaling" \
+        >"$SCRATCH/out" && awk -F, '{ sub(/\r$/, "") } $1 == "step" { bytes[$2, $3] = $6 }
+            END { exit !bytes["rnn", 128] || bytes["rnn", 128] != bytes["rnn", 256] ||
+                2 * bytes["kv", 128] != bytes["kv", 256] }' "$SCRATCH/scaling/results.csv" ||
         { cat "$SCRATCH/out"; return 1; }
+}
+lacks() {
+    "$TARN" "$labs/scaling.lua" --check="$1" >"$SCRATCH/out"
+    test $? = 1 && grep -q "^$2" "$SCRATCH/out" && tail -1 "$SCRATCH/out" | grep -q "^$3 of 4 " ||
+        { cat "$SCRATCH/out"; return 1; }
+}
+answered() {
+    sed 's/^\*Your answer:\*$/It grows as it should, see the table./' "$SCRATCH/scaling/report.md" \
+        >"$SCRATCH/scaling/report.new" && mv "$SCRATCH/scaling/report.new" "$SCRATCH/scaling/report.md"
+    "$TARN" "$labs/scaling.lua" --check="$SCRATCH/scaling/report.md" >"$SCRATCH/out"
+}
+dropped() {
+    sed '/^### Question 2/,/^### Question 3/d' "$SCRATCH/scaling/report.md" >"$SCRATCH/dropped"
+    lacks "$SCRATCH/dropped" "question 2 is not in the report: " 2
+}
+keeps() {
+    cp "$SCRATCH/scaling/report.md" "$SCRATCH/answers" && grows &&
+        cmp "$SCRATCH/answers" "$SCRATCH/scaling/report.md.1" &&
+        ! cmp -s "$SCRATCH/answers" "$SCRATCH/scaling/report.md"
+}
+unread() {
+    "$TARN" "$labs/scaling.lua" --check="$SCRATCH/nowhere" 2>"$SCRATCH/err"
+    test $? = 1 && grep -q "^scaling: can't read .*nowhere: No such file" "$SCRATCH/err"
 }
 if echo "$CFLAGS" | grep -q sanitize; then
     skip "crossing.lua finds where linear attention begins to win" "too slow with sanitizers"
 else
     check "crossing.lua finds where linear attention begins to win" crosses
 fi
+check "precision.lua shows what the naive loop loses, and that nothing else does" loses
+check "scaling.lua shows a state that stays and a cache that grows" grows
+check "a report as the lab wrote it answers nothing" lacks "$SCRATCH/scaling/report.md" \
+    "question 1 has no answer: Compare each" 0
+check "a report with an answer to each question is complete" answered
+check "a question that was deleted is missed" dropped
+check "a report with answers is kept when the lab runs once more" keeps
+check "a report that is not there is an error" unread
 
 # cpu-gpu.lua, from the command line to the files. Small problems: it is the way that is tested.
 lab="$srcdir/exercises/labs/cpu-gpu.lua"

@@ -1,9 +1,8 @@
--- report.lua: the rows of a run as a page to read, in Markdown. Every number is of this run.
---
---   write_report(rows, opt, no_plot)   the text; no_plot says why there is no picture
+-- report.lua: what the lab's report says: the lines at its head, the tables of each form, the
+-- questions. Every number is of the run that wrote it.
 
+local page = require "page"
 local report = require "tarn.report"
-local tarn = require "tarn"
 
 local titles = {
   prefix = "prefix: causal, by features",
@@ -22,13 +21,21 @@ local ladders = {
     "squares in shared memory (`cuda/assoc.cu`).",
 }
 
-local questions = {
+local predict = {
   "The error grows with the number of tokens, or does it? Why should it not grow as fast as " ..
     "the bound?",
   "With twice the tokens, how do the bytes that memory moves grow for sim, and how for prefix?",
   "By how much does k2 move less than k1? Count the times that k1 reads one key.",
   "Which rung will ask shared memory for more than it asks global memory, and is that good?",
   "A GPU moves so many bytes a second. Which rung is then bound by memory, and at which size?",
+}
+
+local questions = {
+  "Which of your predictions were wrong, and what had you overlooked?",
+  "How does the error grow with the number of tokens, and why not as fast as its bound?",
+  "By how much does the best rung move less than k1, and which reads does it save?",
+  "Which rung asks shared memory for more than it asks global memory? Is that good?",
+  "With your numbers of bytes, at which size would prefix beat sim on a device bound by memory?",
 }
 
 local explained = {
@@ -45,29 +52,6 @@ local explained = {
   "By the least: how many times as many sectors, or wavefronts of shared memory, as these bytes " ..
     "need at best. Above 1, threads of a warp stand in each other's way.",
 }
-
-local function machine()
-  local file = io.open("/proc/cpuinfo")
-  if not file then return "unknown" end
-  local text <close> = file
-  local list = text:read("a")
-  local model, count = list:match("model name%s*:%s*([^\n]+)"), 0
-  for _ in list:gmatch("processor%s*:") do count = count + 1 end
-  return ("%s, %d processor%s"):format(model or "unknown", count, count == 1 and "" or "s")
-end
-
--- A Markdown table; a head that starts with ">" stands on the right.
-local function add_table(lines, heads, cells)
-  local titles_of, rules = {}, {}
-  for c, head in ipairs(heads) do
-    titles_of[c], rules[c] = head:gsub("^>", ""), head:find("^>") and "---:" or "---"
-  end
-  local function add(row) lines[#lines + 1] = "| " .. table.concat(row, " | ") .. " |" end
-  add(titles_of)
-  lines[#lines + 1] = "|" .. table.concat(rules, "|") .. "|"
-  for _, row in ipairs(cells) do add(row) end
-  lines[#lines + 1] = ""
-end
 
 local function chosen(rows, test)
   local list = {}
@@ -86,7 +70,7 @@ local function add_results(lines, rows)
       row.ok and "≤" or "**>**", report.error(row.bound), time,
       row.speedup_over_cpu_fast and ("%.3g"):format(row.speedup_over_cpu_fast) or ""}
   end
-  add_table(lines, {">tokens", "device", "rung", "what", ">error", "", ">bound", ">time",
+  page.rows(lines, {">tokens", "device", "rung", "what", ">error", "", ">bound", ">time",
     ">speed-up"}, cells)
 end
 
@@ -105,7 +89,7 @@ local function add_accesses(lines, rows)
   end
   lines[#lines + 1] = "Accesses of one head, counted on the emulated device:"
   lines[#lines + 1] = ""
-  add_table(lines, {">tokens", "rung", ">bytes asked for", ">bytes moved", ">by the least",
+  page.rows(lines, {">tokens", "rung", ">bytes asked for", ">bytes moved", ">by the least",
     ">shared wavefronts", ">by the least"}, cells)
   local last, first = rows[#rows], nil
   for _, row in ipairs(rows) do
@@ -118,39 +102,25 @@ local function add_accesses(lines, rows)
   end
 end
 
-local function add_head(lines, opt, no_plot)
+local function head(lines, opt)
   local function add(...) lines[#lines + 1] = string.format(...) end
-  add("# The same forms on every device at hand\n")
-  add("Machine: %s. Date: %s. tarn %s.", machine(), os.date("%Y-%m-%d"), tarn.version)
   add("%d head%s, D = M = %d, %s. Devices: %s.", opt.heads, opt.heads == 1 and "" or "s",
     opt.width, opt.dtype, table.concat(opt.devices, ", "))
   for _, name in ipairs {"emu", "cuda"} do
     if opt.why_not[name] then add("%s did not run: %s.", name, opt.why_not[name]) end
   end
-  add("")
-  add("## Before you look: predict\n")
-  for i, question in ipairs(questions) do add("%d. %s", i, question) end
-  add("")
-  add("## What to look at\n")
-  for _, text in ipairs(explained) do add("- %s", text) end
-  add("")
-  if no_plot then
-    add("There is no picture: %s.\n", no_plot)
-  else
-    add("![Errors, times and accesses](plot.svg)\n")
-  end
 end
 
-local function write_report(rows, opt, no_plot)
-  local lines = {}
-  add_head(lines, opt, no_plot)
+local function body(lines, rows, opt)
+  lines[#lines + 1] = "## What to look at\n"
+  for _, text in ipairs(explained) do lines[#lines + 1] = "- " .. text end
+  lines[#lines + 1] = ""
   for _, form in ipairs(opt.forms) do
     local own = chosen(rows, function(row) return row.form == form end)
     lines[#lines + 1] = "## " .. titles[form] .. "\n\n" .. ladders[form] .. "\n"
     add_results(lines, own)
     add_accesses(lines, chosen(own, function(row) return row.head_sectors end))
   end
-  return table.concat(lines, "\n")
 end
 
-return write_report
+return {head = head, page = body, predict = predict, questions = questions}
