@@ -36,7 +36,7 @@ lua_tests += tests/lua/tensor_create.lua tests/lua/tensor_files.lua \
 lua_tests += tests/lua/phi_maps.lua tests/lua/phi_functions.lua \
 	tests/lua/stages_forms.lua tests/lua/stages_errors.lua tests/lua/rnn_states.lua \
 	tests/lua/check_reports.lua tests/lua/tour_runs.lua tests/lua/devices.lua \
-	tests/lua/profile.lua
+	tests/lua/profile.lua tests/lua/memory.lua
 lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua tests/lua/help.lua \
 	tests/lua/complete.lua tests/lua/signatures.lua tests/lua/suggestions.lua \
 	tests/lua/transcript.lua

@@ -58,10 +58,11 @@ static void add_token(struct tarn_sums *s, size_t C, size_t M, const real *f,
 
 //> region prefix_grad_forward
 /* Forwards: dphi(q_i) = S_i Gn_i + gd_i z_i (eq 13 and the denominator). */
-static tarn_status forward_sweep(struct tarn_attn *a, struct work *w, bool plain)
+static tarn_status forwards(struct tarn_attn *a, struct work *w, bool plain)
 {
     const size_t C = a->C, M = a->M;
-    const real(*q)[C] = a->q, (*k)[C] = a->k, (*v)[M] = a->v, (*dout)[M] = a->dout;
+    const real(*q)[C] = a->q, (*k)[C] = a->k;
+    const real(*v)[M] = a->v, (*dout)[M] = a->dout;
     real(*dq)[C] = a->dq, (*Gn)[M] = (void *)w->Gn;
     for (size_t i = 0; i < a->N; i++) {
         if (i % TARN_BLOCK == 0 && tarn_interrupted(a->ctx)) return TARN_EINTR;
@@ -80,8 +81,8 @@ static tarn_status forward_sweep(struct tarn_attn *a, struct work *w, bool plain
 //< region prefix_grad_forward
 
 //> region prefix_grad_backward
-/* Backwards: dphi(k_i) = R_i v_i + r_i and dv_i = R_i^T phi(k_i) (eqs 14, 15). */
-static tarn_status backward_sweep(struct tarn_attn *a, struct work *w, bool plain)
+/* Backwards: dphi(k_i) = R_i v_i + r_i, dv_i = R_i^T phi(k_i) (eqs 14, 15). */
+static tarn_status backwards(struct tarn_attn *a, struct work *w, bool plain)
 {
     const size_t C = a->C, M = a->M;
     const real(*q)[C] = a->q, (*k)[C] = a->k, (*v)[M] = a->v;
@@ -114,8 +115,8 @@ static void write_state_grad(struct tarn_attn *a, struct work *w)
 static tarn_status prefix_grad(struct tarn_attn *a, bool plain)
 {
     struct work w = lay_out(a);
-    tarn_status status = forward_sweep(a, &w, plain);
-    if (!status) status = backward_sweep(a, &w, plain);
+    tarn_status status = forwards(a, &w, plain);
+    if (!status) status = backwards(a, &w, plain);
     if (!status) write_state_grad(a, &w);
     return status;
 }

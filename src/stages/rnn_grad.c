@@ -65,15 +65,15 @@ static void write_token(const struct tarn_attn *a, struct tarn_sums *s, size_t i
 }
 
 //> region rnn_grad_checkpoints
-/* Forwards once, keeping the state at the start of each segment. The count of a kept
- * state is not stored: it is that of the initial state, i tokens later. */
+/* Forwards once, keeping the state at the start of each segment. The count of a
+ * kept state is not stored: it is that of the initial state, i tokens later. */
 static tarn_status keep_checkpoints(const struct tarn_attn *a, struct work *w)
 {
-    const size_t slot = sums_size(a->C, a->M);
-    struct tarn_sums s = keep(a->state, w->states, a->C, a->M);
+    const size_t C = a->C, M = a->M, slot = sums_size(C, M);
+    struct tarn_sums s = keep(a->state, w->states, C, M);
     for (size_t i = 0; i < a->N; i++) {
         if (i % TARN_BLOCK == 0 && tarn_interrupted(a->ctx)) return TARN_EINTR;
-        if (i % w->T == 0) keep(&s, w->checkpoints + i / w->T * slot, a->C, a->M);
+        if (i % w->T == 0) keep(&s, w->checkpoints + i / w->T * slot, C, M);
         write_token(a, &s, i);
     }
     return TARN_OK;
@@ -94,7 +94,7 @@ static struct tarn_sums slot_at(const struct tarn_attn *a, real *slots, size_t n
 }
 
 //> region rnn_grad_segment
-/* The states after each token of a segment, computed again from its checkpoint. */
+/* The states after each token of a segment, made again from its checkpoint. */
 static void replay(const struct tarn_attn *a, struct work *w, size_t segment)
 {
     const size_t first = segment * w->T, slot = sums_size(a->C, a->M);
@@ -105,16 +105,17 @@ static void replay(const struct tarn_attn *a, struct work *w, size_t segment)
     }
 }
 
-/* Back through token i, given the state it read. Its gradient is ds from the tokens after
- * it, and q_i Gn_i^T from its own reading; it was s_{i-1} plus k_i v_i^T, so ds goes on
- * to both unchanged. */
-static void step_back(struct tarn_attn *a, struct work *w, const struct tarn_sums *s_i,
-                      size_t i)
+/* Back through token i, given the state it read. Its gradient is ds from the
+ * tokens after it, and q_i Gn_i^T from its own reading; it was s_{i-1} plus
+ * k_i v_i^T, so ds goes on to both unchanged. */
+static void back_through(struct tarn_attn *a, struct work *w,
+                         const struct tarn_sums *s_i, size_t i)
 {
     const size_t C = a->C, M = a->M;
-    const real *q_i = (const real *)a->q + i * C, *k_i = (const real *)a->k + i * C;
-    const real *v_i = (const real *)a->v + i * M,
-               *dout_i = (const real *)a->dout + i * M;
+    const real *q_i = (const real *)a->q + i * C;
+    const real *k_i = (const real *)a->k + i * C;
+    const real *v_i = (const real *)a->v + i * M;
+    const real *dout_i = (const real *)a->dout + i * M;
     real *dv_i = (real *)a->dv + i * M, den = eps_of(a, i), unused = 0;
 
     zeros(M, w->out_i);
@@ -140,7 +141,7 @@ static tarn_status rnn_grad(struct tarn_attn *a)
         if (i % TARN_BLOCK == 0 && tarn_interrupted(a->ctx)) return TARN_EINTR;
         if (i == a->N - 1 || i % w.T == w.T - 1) replay(a, &w, i / w.T);
         struct tarn_sums s_i = slot_at(a, w.states, i % w.T, i + 1);
-        step_back(a, &w, &s_i, i);
+        back_through(a, &w, &s_i, i);
     }
     if (a->dS0) {
         const size_t C = a->C, M = a->M;

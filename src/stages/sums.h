@@ -44,8 +44,9 @@ static inline real eps_of(const struct tarn_attn *a, size_t i)
     return eps_row ? eps_row[i] : (real)a->eps;
 }
 
-/* total += part, exactly: what the rounding of the total loses is what stays in part. So
- * the totals of a million tokens are as good as those of a hundred. */
+//> region sums_carry
+/* total += part, exactly: what the rounding of the total loses is what stays in
+ * part. So the totals of a million tokens are as good as those of a hundred. */
 static inline void carry(size_t n, real *part, real *total)
 {
     for (size_t i = 0; i < n; i++) {
@@ -63,17 +64,21 @@ static inline void sums_flush(struct tarn_sums *s, size_t C, size_t M)
     carry(C, s->z_part, s->z);
     s->count = 0;
 }
+//< region sums_carry
 
-/* S += f v^T, z += w f (w is 1 except in the gradient's backward sweep). */
-static inline void sums_add(struct tarn_sums *s, size_t C, size_t M, const real *f,
-                            const real *v, real w)
+//> region memory_write
+/* S += features v^T, z += w features; w is 1 but in the gradient's way back. */
+static inline void sums_add(struct tarn_sums *s, size_t C, size_t M,
+                            const real *features, const real *v, real w)
 {
     real(*S)[M] = s->S_part, *z = s->z_part;
-    for (size_t c = 0; c < C; c++) add_scaled(M, f[c], v, S[c]);
-    add_scaled(C, w, f, z);
+    for (size_t c = 0; c < C; c++) add_scaled(M, features[c], v, S[c]);
+    add_scaled(C, w, features, z);
     if (++s->count == TARN_BLOCK) sums_flush(s, C, M);
 }
+//< region memory_write
 
+//> region memory_read
 /* num += f^T S, den += f.z for one level. */
 static inline void level_read(size_t C, size_t M, const real *S, const real *z,
                               const real *f, real *num, real *den)
@@ -81,6 +86,7 @@ static inline void level_read(size_t C, size_t M, const real *S, const real *z,
     for (size_t c = 0; c < C; c++) add_scaled(M, f[c], S + c * M, num);
     *den += dot(C, f, z);
 }
+//< region memory_read
 
 /* num += f^T S, den += f.z over both levels. */
 static inline void sums_read(const struct tarn_sums *s, size_t C, size_t M,
