@@ -82,9 +82,9 @@ const struct tarn_form TYPED(tarn_assoc) = {.naive = assoc_naive,
 /* Eqs 13-15 without a mask, the denominator's path included: with
  * Gn_i = dout_i / den_i and gd_i = -(Gn_i . out_i), every key gets the same
  * R = sum_i phi(q_i) Gn_i^T and r = sum_i gd_i phi(q_i). */
-static tarn_status grads_of_queries(const struct tarn_attn *a,
-                                    const struct tarn_sums *of_keys,
-                                    struct tarn_sums *R, real *out_i, real *Gn_i)
+static tarn_status grad_of_queries(const struct tarn_attn *a,
+                                   const struct tarn_sums *all_keys,
+                                   struct tarn_sums *R, real *out_i, real *Gn_i)
 {
     const size_t C = a->C, M = a->M;
     const real(*q)[C] = a->q, (*dout)[M] = a->dout;
@@ -93,12 +93,12 @@ static tarn_status grads_of_queries(const struct tarn_attn *a,
         if (i % TARN_BLOCK == 0 && tarn_interrupted(a->ctx)) return TARN_EINTR;
         real den = eps_of(a, i);
         zeros(M, out_i);
-        sums_read(of_keys, C, M, q[i], out_i, &den);
+        sums_read(all_keys, C, M, q[i], out_i, &den);
         divide(M, out_i, den, out_i);
 
         divide(M, dout[i], den, Gn_i);
         const real gd_i = -dot(M, Gn_i, out_i);
-        query_grad(of_keys, C, M, den, Gn_i, gd_i, dq[i]);
+        query_grad(all_keys, C, M, den, Gn_i, gd_i, dq[i]);
         sums_add(R, C, M, q[i], Gn_i, gd_i);
     }
     sums_flush(R, C, M);
@@ -106,8 +106,8 @@ static tarn_status grads_of_queries(const struct tarn_attn *a,
     return TARN_OK;
 }
 
-static tarn_status grads_of_all_keys(const struct tarn_attn *a,
-                                     const struct tarn_sums *R)
+static tarn_status grad_of_all_keys(const struct tarn_attn *a,
+                                    const struct tarn_sums *R)
 {
     const size_t C = a->C, M = a->M;
     const real(*k)[C] = a->k, (*v)[M] = a->v;
@@ -130,8 +130,8 @@ static tarn_status assoc_grad(struct tarn_attn *a)
     struct tarn_sums R = sums_in(work + sums_size(C, M), C, M);
     real *out_i = work + 2 * sums_size(C, M), *Gn_i = out_i + M;
     tarn_status status = sum_keys(a, &s);
-    if (!status) status = grads_of_queries(a, &s, &R, out_i, Gn_i);
-    if (!status) status = grads_of_all_keys(a, &R);
+    if (!status) status = grad_of_queries(a, &s, &R, out_i, Gn_i);
+    if (!status) status = grad_of_all_keys(a, &R);
     return status;
 }
 //< region assoc_grad
