@@ -1,17 +1,19 @@
--- staircase.lua: the causal mask of eight tokens, and three ways to sum its rows: pair by
--- pair, through the running state, and in chunks of four.
+-- staircase.lua: the causal mask of eight tokens, and two ways to sum its rows: pair by pair,
+-- and by a running sum.
 
 local svg = dofile(arg[0]:match("^.*/") .. "svg.lua")
 local d = svg.new(720, 290)
 local N, CELL, TOP = 8, 22, 62
 
--- The square of all pairs: pairs within a chunk of L tokens are drawn one by one; those with
--- keys of earlier chunks are one bar for each query.
-local function square(left, L, title, below)
-  d:text(left + N * CELL / 2, 24, title, {size = 14, bold = true})
-  d:text(left + N * CELL / 2, TOP - 10, "keys j", {size = 12})
+-- The square of all pairs. With `running`, what the rows above have summed is one bar.
+local function square(left, running, title, below)
+  local middle = left + N * CELL / 2
+  d:text(middle, 24, title, {size = 14, bold = true})
+  d:text(middle, TOP - 10, "keys j", {size = 12})
+  d:text(left - 30, TOP - 10, "query i", {size = 12})
   for i = 1, N do
-    local y, before = TOP + (i - 1) * CELL, (i - 1) // L * L
+    local y, before = TOP + (i - 1) * CELL, running and i - 1 or 0
+    d:text(left - 8, y + 16, tostring(i), {size = 12, anchor = "end"})
     if before > 0 then
       d:rect(left, y, before * CELL, CELL, "b")
       d:text(left + before * CELL / 2, y + 15, before > 1 and "S, z" or "S", {size = 11})
@@ -20,14 +22,9 @@ local function square(left, L, title, below)
       d:rect(left + (j - 1) * CELL, y, CELL, CELL, j <= i and "a" or "off")
     end
   end
-  for n, line in ipairs(below) do
-    d:text(left + N * CELL / 2, TOP + N * CELL + 4 + 18 * n, line, {size = 12})
-  end
+  for n, line in ipairs(below) do d:text(middle, TOP + N * CELL + 4 + 18 * n, line) end
 end
 
-square(44, N, "all pairs", {"N (N + 1) / 2 pairs", "no state"})
-square(276, 1, "one by one, L = 1", {"a query asks the state", "once its token is in it"})
-square(508, 4, "in chunks, L = 4", {"before the chunk: the state;", "inside: pair by pair"})
-for i = 1, N do d:text(36, TOP + i * CELL - 6, tostring(i), {size = 12, anchor = "end"}) end
-d:text(14, TOP - 10, "query i", {size = 12, anchor = "start"})
+square(120, false, "pair by pair", {"36 similarities:", "N (N + 1) / 2 of them"})
+square(440, true, "a running sum", {"8 terms are added,", "8 times the state is read"})
 d:write(arg[1])
