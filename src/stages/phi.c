@@ -79,7 +79,6 @@ static real relu2_slope(real x)
 }
 //< region relu
 
-//> region exp_features
 static real exponential(real x)
 {
     return exp(x);
@@ -92,7 +91,6 @@ static double exponential_eps(double eps, double m)
 {
     return eps * exp(-m);
 }
-//< region exp_features
 
 static real identity(real x)
 {

@@ -14,21 +14,30 @@ local function inputs(N, D, M)
 end
 local q, k, v = inputs(9, 4, 3)
 
-local function double_exp(x) return cat({x:exp(), (x * 2):exp()}, 2) end -- C = 2 D
-local function exp_grad(x, d) return x:exp() * d end
-local exp_map = {apply = function(x) return x:exp() end, grad = exp_grad}
-
+--> region one_answer
+local function double_exp(x) -- C = 2 D
+  return cat({x:exp(), (x * 2):exp()}, 2)
+end
 local function close(a, b) assert(maxdiff(a, b) < 1e-13, maxdiff(a, b)) end
 
-test("one function gives one answer in every form, also where C is not D", function()
+test("one function gives one answer in every form, also with C ~= D", function()
   local causal = sim(q, k, v, {by = {apply = double_exp}, causal = true})
   for _, method in ipairs {"sequential", "chunked", "scan"} do
-    close(prefix(q, k, v, {phi = double_exp, method = method, chunk = 4}), causal)
+    local opt = {phi = double_exp, method = method, chunk = 4}
+    close(prefix(q, k, v, opt), causal)
   end
   local st = rnn {D = 4, M = 3, phi = double_exp, dtype = "float64"}
   close(st:run(q, k, v), causal)
   is(st.S.shape, {8, 3})
-  close(assoc(q, k, v, {phi = double_exp}), sim(q, k, v, {by = {apply = double_exp}}))
+  local all = sim(q, k, v, {by = {apply = double_exp}})
+  close(assoc(q, k, v, {phi = double_exp}), all)
+end)
+--< region one_answer
+
+local function exp_grad(x, d) return x:exp() * d end
+local exp_map = {apply = function(x) return x:exp() end, grad = exp_grad}
+
+test("a function gives what the same map gives that is built in", function()
   close(assoc(q, k, v, {phi = exp_map}), assoc(q, k, v, {phi = "exp_features"}))
 end)
 

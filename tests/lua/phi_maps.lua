@@ -29,6 +29,38 @@ test("poly2 has D (D + 1) / 2 features whose product is (q.k)^2", function()
   assert(math.abs((fq * fk):sum() - 4) < 1e-14)
 end)
 
+--> region ranks
+-- The number of pivots of elimination that are more than rounding.
+local function rank(matrix)
+  local a, found = matrix:totable(), 0
+  for c = 1, #a do
+    local best = found + 1
+    for r = best, #a do
+      if math.abs(a[r][c]) > math.abs(a[best][c]) then best = r end
+    end
+    if best <= #a and math.abs(a[best][c]) > 1e-9 then
+      found = found + 1
+      a[found], a[best] = a[best], a[found]
+      for r = found + 1, #a do
+        local factor = a[r][c] / a[found][c]
+        for j = c, #a do a[r][j] = a[r][j] - factor * a[found][j] end
+      end
+    end
+  end
+  return found
+end
+
+test("similarities by features have rank C, by exp full rank", function()
+  local x = randn(6, 2, {seed = 1, dtype = "float64"})
+  for name, C in pairs {elu1 = 2, softplus = 2, poly2 = 3} do
+    local features = phi(name)(x)
+    is(rank(features:mm(features:t())), C)
+  end
+  local points = range(0, 5):reshape(6, 1)
+  is(rank(2 ^ points:mm(points:t())), 6)
+end)
+--< region ranks
+
 test("maps work on rows of any rank and keep the type", function()
   is(phi.relu(zeros(2, 3, 4)).shape, {2, 3, 4})
   is(phi.poly2(zeros(2, 3, 4)).shape, {2, 3, 10})
