@@ -55,6 +55,7 @@ static void expect_gradients(size_t N, size_t D, size_t M, const double *q,
     }
 }
 
+//> region claim_denominator_gradient
 Test(cases_gradients, the_denominator_has_a_gradient_too_GST_01)
 {
     const struct gradient_table table = {.causal = true,
@@ -62,9 +63,10 @@ Test(cases_gradients, the_denominator_has_a_gradient_too_GST_01)
                                          .dq = (double[]){0, 0},
                                          .dk = (double[]){-2. / 9, 1. / 9},
                                          .dv = (double[]){4. / 3, 2. / 3}};
-    expect_gradients(2, 1, 1, (double[]){0, 0}, (double[]){0, 1}, (double[]){0, 1},
-                     &table);
+    const double q[] = {0, 0}, k[] = {0, 1}, v[] = {0, 1};
+    expect_gradients(2, 1, 1, q, k, v, &table);
 }
+//< region claim_denominator_gradient
 
 Test(cases_gradients, every_gradient_matches_the_full_table_GST_15)
 {
@@ -115,6 +117,7 @@ static bool is_zero_row(const tarn_tensor *t, size_t row)
     return true;
 }
 
+//> region claim_gradient_is_causal
 Test(cases_gradients, rows_after_the_one_that_is_asked_have_no_gradient_GST_14)
 {
     struct inputs x = random_inputs(ctx, TARN_FLOAT32, 8, 4, 3);
@@ -134,6 +137,7 @@ Test(cases_gradients, rows_after_the_one_that_is_asked_have_no_gradient_GST_14)
     }
     free_inputs(&x);
 }
+//< region claim_gradient_is_causal
 
 //> region later_keys
 Test(cases_gradients, a_later_key_changes_no_bit_of_an_earlier_output_GST_14)

@@ -306,6 +306,7 @@ Test(fast_grads, are_the_same_bits_on_any_number_of_threads)
     free_inputs(&in);
 }
 
+//> region claim_gradient_memory
 Test(fast_grads, work_in_memory_that_does_not_grow_with_N)
 {
     const struct tarn_operations *ops = tarn_fast_operations(TARN_FLOAT32);
@@ -319,3 +320,4 @@ Test(fast_grads, work_in_memory_that_does_not_grow_with_N)
         cr_assert_eq(forms[i]->work(&few), forms[i]->work(&many));
     }
 }
+//< region claim_gradient_memory

@@ -181,7 +181,6 @@ const struct tarn_form TYPED(tarn_sim) = {.naive = sim_naive,
 
 /* ---- Gradient ------------------------------------------------------------------------- */
 
-//> region sim_pair_grad
 /* With Gn_i = dout_i / den_i and gd_i = -(Gn_i . out_i), similarity s_ij has
  * the gradient Gn_i . v_j + gd_i; from there it goes on to q_i and k_j. */
 static void pair_grad(const struct tarn_attn *a, size_t i, size_t j, real s_ij,
@@ -201,7 +200,6 @@ static void pair_grad(const struct tarn_attn *a, size_t i, size_t j, real s_ij,
     add_scaled(C, g, k_j, dq_i);
     add_scaled(C, g, q_i, dk_j);
 }
-//< region sim_pair_grad
 
 /* Where the pieces of the gradient lie in scratch memory. */
 struct sim_grad_work {
@@ -235,7 +233,7 @@ static void sim_grad_flush(const struct tarn_attn *a, struct sim_grad_work w)
 }
 
 //> region sim_grad
-/* One query: its row is computed again, then each key gets its share. */
+/* One query: its row is made again, then each key gets its share. */
 static tarn_status sim_grad_row(const struct tarn_attn *a, size_t i,
                                 struct sim_grad_work w)
 {
