@@ -33,7 +33,6 @@ inline unsigned blocks_of_entries(size_t n)
     return blocks_for(n, threads * entries_per_thread);
 }
 
-//> region features
 template <class T>
 __global__ void features(int id, size_t n, size_t D, const T *x, const T *pivot, T *f)
 {
@@ -41,7 +40,6 @@ __global__ void features(int id, size_t n, size_t D, const T *x, const T *pivot,
         f[e] = pivot ? phi_over(id, x[e], pivot[e / D]) : phi_of(id, x[e]);
     });
 }
-//< region features
 
 /* A slope of 0 stops even a df that has overflowed. */
 template <class T>
@@ -68,7 +66,6 @@ __device__ inline size_t place_of_pair(size_t D, size_t i, size_t j)
     return i * D - i * (i + 1) / 2 + j;
 }
 
-//> region pairs
 /* Block: one row; threads: j, for one i after the other. */
 template <class T> __global__ void pairs(size_t D, const T *x, const T *pivot, T *f)
 {
@@ -97,11 +94,9 @@ __global__ void pairs_grad(size_t D, const T *x, const T *pivot, const T *df, T 
         dx[row * D + i] = sum;
     }
 }
-//< region pairs
 
 /* ---- Pivots ------------------------------------------------------------------------------- */
 
-//> region pivots
 template <class T>
 __global__ void pivots(int id, size_t R, size_t D, const T *x, double eps, T *pivot,
                        T *eps_row)
@@ -120,7 +115,6 @@ __global__ void pivots(int id, size_t R, size_t D, const T *x, double eps, T *pi
     pivot[row] = phi_pivot_end(id, m, eps);
     eps_row[row] = T(phi_eps(id, eps, double(pivot[row])));
 }
-//< region pivots
 
 /* ---- The table ---------------------------------------------------------------------------- */
 

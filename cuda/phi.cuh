@@ -42,7 +42,6 @@ template <class T> __device__ inline T softplus_slope(T x)
     return 1 / (1 + exp(-x));
 }
 
-//> region device_phi
 template <class T> __device__ inline T phi_of(int id, T x)
 {
     switch (id) {
@@ -66,7 +65,6 @@ template <class T> __device__ inline T phi_slope(int id, T x)
     default: return 1;
     }
 }
-//< region device_phi
 
 /* ---- Divided by the scale of their row --------------------------------------------------- */
 
