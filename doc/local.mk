@@ -33,7 +33,9 @@ endif
 CLEANFILES += doc/tarn.1.tmp doc/tarn-bench.1.tmp doc/tarn-functions.7.tmp doc/libtarn.3.tmp \
 	doc/reference.md doc/reference.md.tmp
 MAINTAINERCLEANFILES = doc/tarn.1 doc/tarn-bench.1 doc/tarn-functions.7 doc/libtarn.3
+include doc/book.mk
+EXTRA_DIST += doc/en doc/weave doc/weave.lua doc/references.bib
 EXTRA_DIST += doc/performance.md tools/performance.py
 EXTRA_DIST += doc/reading-order doc/house.md doc/kernels.md \
 	doc/coming-from-pytorch.md doc/transcripts.md \
-	doc/figures/terminal.py doc/figures/terminal.svg doc/topics.help tools/reference.lua
+	doc/figures doc/topics.help tools/reference.lua

@@ -337,6 +337,43 @@ CONFTEST_END
 AS_IF([test $tarn_cv_cuda = no],
   [cuda_problem="$NVCC does not work with $CXX and $CC (config.log has its words)"])])
 
+dnl TARN_BOOK: what `make html` and `make pdf` need: pandoc with its Lua, KaTeX with node, for
+dnl the second one WeasyPrint. KATEX is the folder of katex.js, katex.min.css and the fonts.
+AC_DEFUN([TARN_BOOK],
+[AC_ARG_VAR([KATEX], [folder with katex.js and katex.min.css])
+AC_ARG_ENABLE([doc], [AS_HELP_STRING([--disable-doc], [do without the book as pages or PDF])],
+  [], [enable_doc=yes])
+have_book=no have_paper=no book_problem=
+AC_PATH_PROG([PANDOC], [pandoc])
+AC_PATH_PROG([NODE], [node])
+AC_PATH_PROG([WEASYPRINT], [weasyprint])
+AC_CACHE_CHECK([for KaTeX], [tarn_cv_path_katex],
+  [tarn_cv_path_katex=no
+  for folder in $KATEX /usr/share/javascript/katex /usr/share/nodejs/katex/dist; do
+    AS_IF([test $tarn_cv_path_katex = no && test -f "$folder/katex.min.css" && test -d "$folder/fonts" &&
+      test -n "$NODE" && $NODE -e "require('$folder/katex.js')" >&AS_MESSAGE_LOG_FD 2>&1],
+      [tarn_cv_path_katex=$folder])
+  done])
+KATEX=$tarn_cv_path_katex
+AS_IF([test "$enable_doc" = no],
+  [tarn_missing="$tarn_missing
+    book: left out by --disable-doc, so no make html, no make pdf"],
+  [AS_IF([test -z "$PANDOC"], [book_package=pandoc book_problem="pandoc not found"],
+    [$PANDOC -v | $AWK 'NR == 1 { split([$]2, v, "."); exit !(v@<:@1@:>@ > 2 || v@<:@1@:>@ == 2 && v@<:@2@:>@ >= 17) }'],
+    [AS_IF([test "$KATEX" = no], [book_package=katex book_problem="katex not found"])],
+    [book_package=pandoc book_problem="pandoc is older than 2.17"])
+  AS_IF([test "$have_lua" != yes], [book_package=liblua5.4-dev book_problem="the program tarn is not built"])
+  AS_IF([test -z "$book_problem"],
+    [have_book=yes
+    TARN_NOTE([yes], [book], [make html])
+    AS_IF([test -n "$WEASYPRINT"], [have_paper=yes])
+    TARN_NOTE([$have_paper], [weasyprint], [the book as PDF, make pdf], [weasyprint],
+      [no PDF of the book])],
+    [tarn_missing="$tarn_missing
+    book: $book_problem, so no make html, no make pdf. Debian package: $book_package"])])
+AM_CONDITIONAL([WITH_BOOK], [test $have_book = yes])
+AM_CONDITIONAL([WITH_PAPER], [test $have_paper = yes])])
+
 dnl TARN_SUMMARY: what was found, what is missing, what to do next.
 AC_DEFUN([TARN_SUMMARY],
 [AS_IF([test "$have_lua" = yes], [tarn_next="make && ./tarn"], [tarn_next="make"])

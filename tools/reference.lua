@@ -62,7 +62,8 @@ function markdown.label(label, text)
 end
 
 function markdown.example(e)
-  print(("```repl%s\n%s\n```\n"):format(e.tags and " " .. e.tags or "", e.example))
+  local tags = e.tags and "{.repl ." .. e.tags:gsub("%s+", " .") .. "}" or "repl"
+  print(("```%s\n%s\n```\n"):format(tags, e.example))
 end
 
 function markdown.entry(e)
@@ -145,6 +146,7 @@ end
 local texts = {}
 
 function texts.markdown()
+  print("# Reference {#reference}\n")
   write_markdown("Functions at the prompt", topics())
   write_markdown("Functions of the library in C", sections())
 end

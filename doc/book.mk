@@ -1,0 +1,62 @@
+## doc/book.mk: the book: `make html` is the site in doc/html, `make pdf` one file for print.
+##
+##   doc/en/NN-x.md --facts--> doc/book/en/NN-x.lua --+--book--> doc/book/en/book.lua
+##        |                                           |                |
+##        +-------------------------------------------+------page------+--> doc/html/en/NN-x.html
+##
+## - A chapter is one more file in doc/en; nothing here names it.
+## - doc/weave.lua does all of it, inside pandoc; what is wrong in any chapter stops the build.
+## - make html draft=yes tells problems and goes on.
+## - A page is made again when its chapter, the facts of another one, or a source changes.
+
+lang = en
+draft = no
+chapters = $(patsubst $(srcdir)/doc/$(lang)/%.md,%,$(wildcard $(srcdir)/doc/$(lang)/*.md))
+pages = $(chapters) reference
+weave_parts = $(wildcard $(srcdir)/doc/weave/*) $(srcdir)/doc/weave.lua
+facts = doc/book/$(lang)
+site = doc/html/$(lang)
+
+weave = KATEX='$(KATEX)' NODE='$(NODE)' $(PANDOC) --from markdown-implicit_figures --lua-filter $(srcdir)/doc/weave.lua \
+	-M root=$(srcdir) -M build=doc/book -M lang=$(lang) -M draft=$(draft)
+weave_page = $(weave) -M mode=page --to html5 --template $(srcdir)/doc/weave/page.html \
+	--syntax-definition $(srcdir)/doc/weave/repl.xml --citeproc -M link-citations=true \
+	--bibliography $(srcdir)/doc/references.bib --lua-filter $(srcdir)/doc/weave/cited.lua
+
+## What each chapter has, then all of it together. A file that would be the same stays as it is.
+$(facts)/%.stamp: $(srcdir)/doc/$(lang)/%.md $(srcdir)/doc/references.bib $(weave_parts)
+	$(AM_V_GEN)$(MKDIR_P) $(facts) doc/book/katex && $(weave) -M mode=facts -t plain -o /dev/null $< && touch $@
+$(facts)/reference.stamp: doc/reference.md $(weave_parts)
+	$(AM_V_GEN)$(MKDIR_P) $(facts) doc/book/katex && $(weave) -M mode=facts -t plain -o /dev/null $< && touch $@
+$(facts)/book.lua: $(pages:%=$(facts)/%.stamp) always
+	$(AM_V_at)$(weave) -M mode=book -M chapters='$(pages)' -t plain -o /dev/null /dev/null
+always:
+
+## Pages, figures and what they need beside them; doc/figures/svg.lua is what figures share.
+page_needs = $(facts)/book.lua $(weave_parts) $(srcdir)/doc/references.bib
+$(site)/%.html: $(srcdir)/doc/$(lang)/%.md $(page_needs)
+	$(AM_V_GEN)$(MKDIR_P) $(site) && $(weave_page) -o $@.tmp $< && mv -f $@.tmp $@
+$(site)/reference.html: doc/reference.md $(page_needs)
+	$(AM_V_GEN)$(MKDIR_P) $(site) && $(weave_page) -o $@.tmp $< && mv -f $@.tmp $@
+$(site)/figures/%.svg: $(srcdir)/doc/figures/%.lua | tarn$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) $(site)/figures && ./tarn$(EXEEXT) --no-init $< $@.tmp.svg && \
+	mv -f $@.tmp.svg $@
+$(site)/figures/terminal.svg: $(srcdir)/doc/figures/terminal.svg
+	$(AM_V_GEN)$(MKDIR_P) $(site)/figures && cp $< $@
+figures = terminal $(filter-out svg,$(patsubst $(srcdir)/doc/figures/%.lua,%,$(wildcard \
+	$(srcdir)/doc/figures/*.lua)))
+doc/html/assets/book.css: $(srcdir)/doc/weave/book.css
+	$(AM_V_GEN)$(MKDIR_P) doc/html/assets && cp $< $@
+doc/html/assets/katex.min.css: $(KATEX)/katex.min.css
+	$(AM_V_GEN)$(MKDIR_P) doc/html/assets/fonts && cp $(KATEX)/fonts/*.woff2 doc/html/assets/fonts && \
+	$(SED) 's/,url([^)]*) format("\(woff\|truetype\)")//g' $< >$@.tmp && mv -f $@.tmp $@
+
+if WITH_BOOK
+html-local: $(pages:%=$(site)/%.html) $(figures:%=$(site)/figures/%.svg) doc/html/assets/book.css \
+	doc/html/assets/katex.min.css
+	@echo "the book: $(abs_builddir)/$(site)/index.html"
+else
+html-local:
+	@echo 'the book needs pandoc, KaTeX and tarn; configure says what is missing' >&2; exit 1
+endif
+.PHONY: always

@@ -1,0 +1,45 @@
+-- boxes.lua: the divs of a chapter: questions, folded answers, the 4 x 4 example, costs,
+-- pitfalls, claims, notes; and ::: exercises, which lists those of the chapter.
+
+local chapter = require "chapter"
+local setting = require "setting"
+local exercises = require "exercises"
+local html = require "html"
+
+local boxes = {}
+
+-- Divs that are filled elsewhere, or only hold something.
+local OTHERS = {exercises = true, contents = true, register = true, refs = true, start = true}
+
+local function known()
+  local list = {}
+  for class in pairs(setting.words.boxes) do table.insert(list, class) end
+  for class in pairs(OTHERS) do table.insert(list, class) end
+  table.sort(list)
+  return table.concat(list, ", ")
+end
+
+local function around(opening, content, closing)
+  local list = pandoc.List {opening}
+  list:extend(content)
+  list:insert(closing)
+  return list
+end
+
+function boxes.Div(div)
+  local class = div.classes[1]
+  if class == "exercises" then return exercises.list(div.content) end
+  local title = class and setting.words.boxes[class]
+  if class == "answer" then
+    return around(html.block('<details class="answer"><summary>%s</summary>', title), div.content,
+      html.block("</details>"))
+  elseif title then
+    local id = div.identifier ~= "" and (' id="%s"'):format(div.identifier) or ""
+    return around(html.block('<div class="box %s"%s role="note">\n<p class="box-title">%s</p>', class, id,
+      title), div.content, html.block("</div>"))
+  elseif not OTHERS[class] and div.identifier ~= "refs" then
+    chapter.complain("::: " .. (class or ""), ("unknown div '%s'; there are %s"):format(class or "", known()))
+  end
+end
+
+return boxes

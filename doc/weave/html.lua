@@ -1,0 +1,30 @@
+-- html.lua: pieces of HTML that the filter writes itself.
+
+local html = {}
+
+function html.escape(text)
+  return (text:gsub("[&<>\"]", {["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;"}))
+end
+
+function html.block(format, ...) return pandoc.RawBlock("html", format:format(...)) end
+function html.inline(format, ...) return pandoc.RawInline("html", format:format(...)) end
+
+-- What a heading says, without mark-up: for contents, titles and running heads.
+local signs = {phi = "φ", top = "T", T = "T", sum = "Σ", neq = "≠", times = "×", R = "R"}
+function html.plain(inlines)
+  local text = pandoc.utils.stringify(pandoc.Span(inlines):walk {
+    Math = function(m)
+      return pandoc.Str((m.text:gsub("\\(%a+)%s*", function(word) return signs[word] or word end)
+        :gsub("[{}]", "")))
+    end,
+  })
+  return (text:gsub("%s+", " "))
+end
+
+-- An anchor from any text: letters, digits and hyphens.
+function html.anchor(prefix, text)
+  local id = text:lower():gsub("[^%w\x80-\xff]+", "-"):gsub("^%-+", ""):gsub("%-+$", "")
+  return prefix .. "-" .. id
+end
+
+return html

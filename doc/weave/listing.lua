@@ -1,0 +1,75 @@
+-- listing.lua: blocks of code. An empty one with include= and region= shows a region of the
+-- sources, with file, lines and function above it; one of class repl is a transcript.
+
+local chapter = require "chapter"
+local source = require "source"
+local setting = require "setting"
+local html = require "html"
+
+local listing = {used = {}}
+
+-- pandoc has no highlighting of its own for these.
+local highlighted_as = {cuda = "cpp", cu = "cpp", h = "c"}
+
+-- Blocks that are wider than a phone scroll inside themselves; tabindex lets the keyboard
+-- reach those.
+local PHONE = 44
+local function code(text, language)
+  local attributes = {}
+  for line in text:gmatch("[^\n]+") do
+    if #line > PHONE then attributes.tabindex = "0" end
+  end
+  return pandoc.CodeBlock(text, pandoc.Attr("", {highlighted_as[language] or language}, attributes))
+end
+
+-- "src/stages/phi.c, lines 34-43, function elu1"
+local function caption(path, region)
+  local words = setting.words
+  local lines = region.first == region.last and ("%s %d"):format(words.line, region.first)
+    or ("%s %d–%d"):format(words.lines, region.first, region.last)
+  local parts = {('<span class="file">%s</span>'):format(html.escape(path)), lines}
+  local name = region.inside or region.whole and table.concat(region.whole, "</code>, <code>")
+  if name then
+    local word = region.inside and words.inside or words.whole
+    if name:find("^Test%(") then word, name = words.test, name:gsub("Test%((.-)%)", "%1") end
+    table.insert(parts, ("%s <code>%s</code>"):format(word, name))
+  end
+  return table.concat(parts, ", ")
+end
+
+local function include(block)
+  local path, name = block.attributes.include, block.attributes.region
+  local place = ('region="%s"'):format(name or "")
+  if not name then
+    return chapter.complain('include="' .. path, "this listing names no region of " .. path)
+  end
+  if block.text ~= "" then
+    chapter.complain(place, "a listing of a region has no text of its own")
+  end
+  local region, message = source.region(path, name)
+  if not region then return chapter.complain(place, message) end
+  table.insert(listing.used, path .. ":" .. name)
+  local language = block.classes[1]
+  if path:find("%.cuh?$") then language = "cuda" end
+  return {
+    html.block('<figure class="listing">\n<figcaption>%s</figcaption>', caption(path, region)),
+    code(table.concat(region.lines, "\n"), language),
+    html.block('</figure>'),
+  }
+end
+
+function listing.CodeBlock(block)
+  if block.attributes.include then return include(block) end
+  if block.classes:includes "hidden" then return {} end
+  return code(block.text, block.classes[1] or "text")
+end
+
+-- Tags behind a word, as in ```repl slow, are for --doctest; pandoc takes them for text.
+function listing.check(inlines)
+  local first = inlines[1]
+  if first and first.t == "Code" and first.text:find("^repl ") then
+    chapter.complain("```repl ", "pandoc reads no word behind ```repl: write ```{.repl .slow}")
+  end
+end
+
+return listing

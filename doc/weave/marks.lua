@@ -1,0 +1,153 @@
+-- marks.lua: what can be referred to, and references: @ch:prefix, @eq:8, @fig:name, @ex:name,
+-- @sec:id. They become links, also into other chapters; [@katharopoulos2020] is left to citeproc.
+--
+--   marks.label(kind, name, text)   a label of this chapter; text: where it stands, for messages
+--   marks.section(level, id, title) a heading
+--   marks.of_chapter                all labels of this chapter: {kind =, name =, line =, number =}
+--   marks.cited                     keys of the bibliography, each with its line
+
+local chapter = require "chapter"
+local setting = require "setting"
+local facts = require "facts"
+local html = require "html"
+
+local marks = {of_chapter = {}, sections = {}, cited = {}}
+
+local KINDS = {ch = true, eq = true, fig = true, ex = true, sec = true}
+
+function marks.label(kind, name, text)
+  local line = chapter.where(text)
+  for _, label in ipairs(marks.of_chapter) do
+    if label.kind == kind and label.name == name then
+      chapter.complain(line, ("label %s:%s is also at line %d"):format(kind, name, label.line))
+    end
+  end
+  local label = {kind = kind, name = name, line = line}
+  table.insert(marks.of_chapter, label)
+  return label
+end
+
+-- Headings of all chapters share one page in print: theirs begin with the chapter's own.
+function marks.section(level, id, title)
+  local anchor = chapter.id .. "-" .. id
+  if id:sub(1, #chapter.id + 1) == chapter.id .. "-" then anchor = id end
+  for _, section in ipairs(marks.sections) do
+    if section.anchor == anchor then chapter.complain("# " .. title, "two headings are called " .. id) end
+  end
+  table.insert(marks.sections, {level = level, id = id, anchor = anchor, title = title})
+  chapter.section = anchor
+  return anchor
+end
+
+-- ---- references ------------------------------------------------------------------------------
+
+local function link(class, address, text)
+  return html.inline('<a class="%s" href="%s">%s</a>', class, address, text)
+end
+
+-- The address of an anchor in some chapter.
+function marks.address(page, anchor)
+  if page == chapter.page then return "#" .. anchor end
+  return page .. "#" .. anchor
+end
+
+local resolve = {}
+
+function resolve.ch(name)
+  local target = facts.chapters[name]
+  if not target then return nil end
+  local text = target.number and ("%s %d"):format(setting.words.chapter, target.number)
+    or html.escape(target.title)
+  return html.inline('<a class="ref" href="%s" title="%s">%s</a>', target.page,
+    html.escape(target.title), text)
+end
+
+function resolve.sec(name)
+  for _, one in ipairs {facts.by_page[chapter.page] or {}, table.unpack(facts.pages)} do
+    for _, section in ipairs(one.sections or {}) do
+      if section.id == name or section.anchor == name then
+        return link("ref", marks.address(one.page, section.anchor), "“" .. html.escape(section.title) .. "”")
+      end
+    end
+  end
+end
+
+local words_for = {eq = "equation", fig = "figure", ex = "exercise"}
+local function numbered(kind, name)
+  local label = facts.labels[kind .. ":" .. name]
+  if not label then return nil end
+  local text = kind == "eq" and "(" .. name .. ")" or label.number or html.escape(label.title or name)
+  return link("ref", marks.address(label.page, kind .. "-" .. name), setting.words[words_for[kind]] ..
+    " " .. text)
+end
+for kind in pairs(words_for) do resolve[kind] = function(name) return numbered(kind, name) end end
+
+local function reference(citation)
+  local kind, name = citation.id:match("^(%l+):(.+)$")
+  if not KINDS[kind] then return nil end
+  if not facts.whole then return html.inline("?") end
+  local found = resolve[kind](name)
+  if found then return found end
+  chapter.complain("@" .. citation.id, "unknown reference @" .. citation.id .. facts.meant(kind, name))
+  return html.inline("?")
+end
+
+-- A citation may mix both: [@ch:prefix; @eq:8].
+function marks.Cite(cite)
+  local list, others = pandoc.List(), pandoc.List()
+  for _, citation in ipairs(cite.citations) do
+    local found = reference(citation)
+    if found then
+      if #list > 0 then list:insert(pandoc.Str ", ") end
+      list:extend(citation.prefix)
+      if #citation.prefix > 0 then list:insert(pandoc.Space()) end
+      list:insert(found)
+      list:extend(citation.suffix)
+    else
+      if not facts.bibliography()[citation.id] then
+        chapter.complain("@" .. citation.id, "unknown reference @" .. citation.id ..
+          ": neither a label nor in doc/references.bib")
+      end
+      table.insert(marks.cited, citation.id)
+      others:insert(citation)
+    end
+  end
+  if #others == 0 then return list end
+  if #list == 0 then return nil end
+  chapter.complain("@" .. others[1].id, "one bracket has both a reference and a citation: use two")
+end
+
+-- ---- links that authors write ------------------------------------------------------------------
+
+local function in_this_chapter(id)
+  for _, section in ipairs(marks.sections) do
+    if section.id == id or section.anchor == id then return section.anchor end
+  end
+  for _, label in ipairs(marks.of_chapter) do
+    if label.kind .. ":" .. label.name == id then return label.kind .. "-" .. label.name end
+  end
+end
+
+-- [text](#id) and [text](04-prefix-sum.md#id).
+function marks.Link(a)
+  if a.target:find("^%a+:") then return nil end
+  local file, id = a.target:match("^([^#]*)#?(.*)$")
+  if file == "" then
+    local anchor = in_this_chapter(id)
+    if not anchor and facts.whole then chapter.complain(a.target, "no heading or label " .. id .. " here") end
+    a.target = "#" .. (anchor or id)
+    return a
+  end
+  local page = file:match("^([^/]*)%.md$")
+  local target = page and facts.by_page[page .. ".html"]
+  if target then
+    a.target = target.page .. (id ~= "" and "#" .. target.id .. "-" .. id or "")
+    return a
+  end
+  if not facts.whole then return nil end
+  local path = ("%s/doc/%s/%s"):format(setting.root, setting.lang, file)
+  if not chapter.read(path) then chapter.complain(a.target, "there is no file " .. file) end
+  return a.content
+end
+
+return marks

@@ -1,0 +1,44 @@
+-- names.lua: public names in inline code and terms: what the register at the end lists.
+--
+-- `prefix`, `t:sum()` and `tarn_prefix` are known from the reference of functions; there is
+-- nothing to mark. [prefix sum]{.term} stands where a term is defined, once in the book.
+
+local chapter = require "chapter"
+local facts = require "facts"
+local marks = require "marks"
+local html = require "html"
+
+local names = {used = {}, terms = {}} -- used: text of inline code -> anchor of the section
+
+-- The entry that a piece of code is about: `prefix`, `prefix(q, k, v)`, `st:step(..)`.
+function names.key_of(code)
+  local text = code:match("^%??([%w_.:]+)$") or code:match("^%??([%w_.:]+)%s*%b()$")
+    or code:match("^%??([%w_.:]+)%s*%b{}$")
+  if not text then return nil end
+  text = text:gsub("^tarn%.", "")
+  if facts.names[text] then return text end
+  local receiver, method = text:match("^([%w_]+)([.:][%w_]+)$")
+  for _, one in ipairs(method and {receiver, "t", "st"} or {}) do
+    if facts.names[one .. method] then return one .. method end
+  end
+end
+
+function names.Code(code)
+  code.attributes = {}
+  names.used[code.text] = names.used[code.text] or chapter.section or chapter.id
+  local key = names.key_of(code.text)
+  if not key or facts.names[key].page == chapter.page then return nil end
+  return pandoc.Link({code}, marks.address(facts.names[key].page, facts.names[key].anchor), "",
+    pandoc.Attr("", {"name"}))
+end
+
+function names.Span(span)
+  if not span.classes:includes "term" then return nil end
+  local text = html.plain(span.content)
+  local id = html.anchor("term", text)
+  table.insert(names.terms, {text = text, id = id, line = chapter.where("]{.term}"),
+    symbol = span.attributes.symbol and true or nil})
+  return {html.inline('<dfn id="%s">', id), pandoc.Span(span.content), html.inline("</dfn>")}
+end
+
+return names

@@ -1,0 +1,84 @@
+-- weaving.lua: a chapter from mark-up to what pandoc writes; all kinds of mark-up meet here.
+--
+-- The first line is the title, `# Causal masking is a prefix sum {#prefix}`; what follows is
+-- taken block by block, so that it is known below which heading something stands.
+
+local chapter = require "chapter"
+local facts = require "facts"
+local listing = require "listing"
+local maths = require "maths"
+local marks = require "marks"
+local names = require "names"
+local boxes = require "boxes"
+local figures = require "figures"
+local reference = require "reference"
+local html = require "html"
+
+local function take_title(blocks)
+  local title = blocks[1]
+  while title and title.t ~= "Header" do
+    table.remove(blocks, 1)
+    title = blocks[1]
+  end
+  if not title or title.level ~= 1 then
+    chapter.complain(1, "a chapter begins with its title: # Title {#id}")
+    chapter.finish()
+  end
+  table.remove(blocks, 1)
+  chapter.id, chapter.title = title.identifier, html.plain(title.content)
+  chapter.section = nil
+end
+
+local function Header(header)
+  if header.level == 1 and not reference.is_here() then
+    chapter.complain("# " .. html.plain(header.content), "a second title; headings below it are ## and ###")
+  end
+  header.identifier = marks.section(header.level, header.identifier, html.plain(header.content))
+  return header
+end
+
+-- Wide tables scroll inside themselves.
+local function Table(t)
+  return {html.block('<div class="scroll" tabindex="0">'), t, html.block("</div>")}
+end
+
+local function Para(para)
+  listing.check(para.content)
+  return figures.Para(para)
+end
+
+-- What is done where. Formulas, then code, before what holds them.
+local inner = {
+  Math = maths.Math, Code = names.Code, Cite = marks.Cite, Link = marks.Link, Span = names.Span,
+  CodeBlock = listing.CodeBlock, Para = Para, Table = Table, Div = boxes.Div, Header = Header,
+}
+
+-- Names in headings and links stay plain: a link does not hold another.
+local function plain_names(block)
+  if block.t == "Header" then
+    return pandoc.walk_block(block, {Math = maths.Math})
+  end
+  return pandoc.walk_block(block, {
+    Link = function(a)
+      return a:walk {Code = function(code) return pandoc.Span({code}, pandoc.Attr("", {"plain"})) end}
+    end,
+  })
+end
+
+local function weave(doc)
+  take_title(doc.blocks)
+  if reference.is_here() then reference.prepare(doc.blocks) end
+  for _, block in ipairs(doc.blocks) do
+    if block.t == "Header" then Header(block) end
+  end
+  marks.sections = {}
+  maths.prepare(doc)
+  local out = pandoc.List()
+  for _, block in ipairs(doc.blocks) do
+    out:extend(pandoc.walk_block(pandoc.Div {block}, inner).content)
+  end
+  doc.blocks = out
+  return doc
+end
+
+return weave

@@ -1,0 +1,31 @@
+-- words-en.lua: what the filter and the pages say in English. A book in another language is a
+-- folder beside doc/en and a table like this one.
+
+return {
+  book = "tarn",
+  subtitle = "Transformers are RNNs, one small C file at a time",
+
+  -- The order of what follows the numbered chapters; other files come after these.
+  back_matter = {"glossary", "popular-summaries", "instructor", "reference", "register", "bibliography"},
+
+  -- References: what stands before the number.
+  chapter = "chapter", Chapter = "Chapter", equation = "equation", figure = "figure",
+  Figure = "Figure", exercise = "exercise",
+
+  -- Above a listing.
+  lines = "lines", line = "line", inside = "in", whole = "function", test = "test",
+
+  boxes = {
+    question = "Before reading on", answer = "Answer", hand = "By hand", cost = "What it costs",
+    pitfall = "What goes wrong", claim = "The claim", note = "Note",
+  },
+  minutes = "minutes", points = "points",
+  languages = {c = "C", lua = "Lua", cuda = "CUDA"},
+
+  -- Around a page.
+  skip = "Skip to the text", contents = "Contents", chapters = "Chapters", back = "Back matter",
+  previous = "Previous", next = "Next", up = "Contents", on_this_page = "On this page",
+  defined = "defined", entry = "reference", page = "page",
+  symbols = "Symbols", terms = "Terms", functions = "Functions at the prompt",
+  library = "Functions in C",
+}
