@@ -32,7 +32,8 @@ $(facts)/book.lua: $(pages:%=$(facts)/%.stamp) always
 	$(AM_V_at)$(weave) -M mode=book -M chapters='$(pages)' -t plain -o /dev/null /dev/null
 always:
 
-## Pages, figures and what they need beside them; doc/figures/svg.lua is what figures share.
+## Pages, figures and what they need beside them; a script that returns
+## something is a part of others.
 page_needs = $(facts)/book.lua $(weave_parts) $(srcdir)/doc/references.bib
 $(site)/%.html: $(srcdir)/doc/$(lang)/%.md $(page_needs)
 	$(AM_V_GEN)$(MKDIR_P) $(site) && $(weave_page) -o $@.tmp $< && mv -f $@.tmp $@
@@ -43,8 +44,8 @@ $(site)/figures/%.svg: $(srcdir)/doc/figures/%.lua | tarn$(EXEEXT)
 	mv -f $@.tmp.svg $@
 $(site)/figures/terminal.svg: $(srcdir)/doc/figures/terminal.svg
 	$(AM_V_GEN)$(MKDIR_P) $(site)/figures && cp $< $@
-figures = terminal $(filter-out svg,$(patsubst $(srcdir)/doc/figures/%.lua,%,$(wildcard \
-	$(srcdir)/doc/figures/*.lua)))
+figures = terminal $(patsubst $(srcdir)/doc/figures/%.lua,%,$(shell \
+	grep -L '^return ' $(srcdir)/doc/figures/*.lua 2>/dev/null))
 doc/html/assets/book.css: $(srcdir)/doc/weave/book.css
 	$(AM_V_GEN)$(MKDIR_P) doc/html/assets && cp $< $@
 doc/html/assets/katex.min.css: $(KATEX)/katex.min.css
