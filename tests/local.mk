@@ -47,6 +47,10 @@ lua_tests += tests/lua/kernel.lua
 program_tests += tests/cli/kernel.sh
 EXTRA_DIST += tests/kernels
 
+## The course: tarn-lab.
+lua_tests += tests/lua/lab_course.lua tests/lua/lab_learner.lua
+EXTRA_DIST += tests/lua/lab.lua
+
 ## Pictures.
 lua_tests += tests/lua/plot.lua tests/lua/heat.lua tests/lua/hist.lua
 program_tests += tests/cli/gnuplot.sh

@@ -12,6 +12,7 @@
  *   tty(descriptor) -> whether it is a terminal
  *   program         the path of this program's file
  *   installed, source  where exercises are: of the installation, and of the source tree
+ *   build           the folder that the program was built in
  *
  * Nothing here raises for what the file system says: that is for the caller to tell. */
 #include "lab/lab.h"
@@ -31,6 +32,7 @@
 #ifndef TARN_EXERCISESDIR
 #define TARN_EXERCISESDIR ""
 #define TARN_SOURCE       ""
+#define TARN_BUILD        ""
 #endif
 
 /* Pushes nil and the system's reason. */
@@ -192,6 +194,8 @@ void tarn_lab_files_open(lua_State *L)
     lua_setfield(L, -2, "installed");
     lua_pushstring(L, TARN_SOURCE "/exercises");
     lua_setfield(L, -2, "source");
+    lua_pushstring(L, TARN_BUILD);
+    lua_setfield(L, -2, "build");
     lua_setfield(L, -2, "tarn.lab.system");
     lua_pop(L, 1);
 }
