@@ -97,6 +97,7 @@ static void expect_num_07(size_t N, double bound)
     tarn_tensor_free(last);
 }
 
+//> region claim_drift_bounds
 Test(cases_numbers, float32_errs_by_2e_5_at_most_at_N_65536_NUM_07)
 {
     expect_num_07(65536, 2e-5);
@@ -106,8 +107,10 @@ Test(cases_numbers, float32_errs_by_3e_4_at_most_at_N_2_to_the_20_NUM_07)
 {
     expect_num_07(1048576, 3e-4);
 }
+//< region claim_drift_bounds
 
-/* The comparison by which one sees what "accurate" is for: the plain loop errs more. */
+//> region claim_plain_sum_drifts
+/* By this one sees what "accurate" is for: the plain loop errs more. */
 Test(cases_numbers, the_plain_running_sum_errs_30_times_more_NUM_07)
 {
     const size_t N = 65536;
@@ -123,6 +126,7 @@ Test(cases_numbers, the_plain_running_sum_errs_30_times_more_NUM_07)
     tarn_tensor_free(out);
     free_three(q, k, v);
 }
+//< region claim_plain_sum_drifts
 
 /* ---- NUM-02, NUM-05, NUM-08: near the ends of the range -------------------------------- */
 
@@ -175,6 +179,7 @@ Test(cases_numbers, z_passes_the_range_of_16_bits_NUM_05)
     tarn_rnn_free(st);
 }
 
+//> region claim_large_inputs
 Test(cases_numbers, q_and_k_of_1e19_give_running_means_NUM_08)
 {
     const size_t shape[2] = {4, 8};
@@ -195,15 +200,17 @@ Test(cases_numbers, q_and_k_of_1e19_give_running_means_NUM_08)
             tarn_grads grads = gradients_of(form, &in, v);
             tarn_tensor *all[3] = {grads.dq, grads.dk, grads.dv};
             for (size_t n = 0; n < 3; n++)
-                for (size_t i = 0; i < tarn_tensor_numel(all[n]); i++)
-                    cr_assert(isfinite(flat(all[n], i)), "%s: gradient %zu is %g",
-                              form->name, n, flat(all[n], i));
+                for (size_t i = 0; i < tarn_tensor_numel(all[n]); i++) {
+                    const double x = flat(all[n], i);
+                    cr_assert(isfinite(x), "%s, %zu: %g", form->name, n, x);
+                }
             tarn_grads_free(&grads);
         }
     }
     tarn_tensor_free(q);
     tarn_tensor_free(v);
 }
+//< region claim_large_inputs
 
 /* ---- NUM-13, NUM-14, NUM-18: long inputs, odd lengths, gradients ----------------------- */
 
