@@ -21,7 +21,7 @@ local function within(got, expected, bound)
 end
 
 --> region claim_one_ratio
--- Mean of the matched similarity over the mean of the others, for keys from N(0, I).
+-- Mean similarity of a key with itself over that of two keys from N(0, I).
 local function ratio(features)
   return (features * features):mean() / features:mean() ^ 2
 end
