@@ -38,7 +38,6 @@ chunks pieces_of(const tarn_span *s, size_t N, const int64_t *lengths)
     return {s->heads, N, s->C, s->M, each * L, count, lengths};
 }
 
-//> region assoc_k1_sums
 /* One thread an entry of S or z: it walks over all rows. 2 N C M flops a head, all of k and v
  * read by each of the C M threads, from the cache if it is kind. w NULL: 1. */
 template <class T>
@@ -59,7 +58,6 @@ __global__ void sum_by_entry(chunks d, const T *k, const T *v, const T *w, sums<
     }
     *entry_of(d, to.S, to.z, h, e) = total + part;
 }
-//< region assoc_k1_sums
 
 /* How a rung sums up; the second has need of memory for a state per piece. */
 template <class T> struct summing {
@@ -115,7 +113,6 @@ template <class T> __device__ inline bool gives_zero(const meeting<T> &a, size_t
     return missing || (a.turned && a.dens && a.dens[row] == T(0));
 }
 
-//> region assoc_k1_rows
 /* One thread an entry of the output. */
 template <class T> __global__ void meet_by_entry(meeting<T> a)
 {
@@ -133,9 +130,7 @@ template <class T> __global__ void meet_by_entry(meeting<T> a)
     if (a.divides && a.dens && b == 0) a.dens[row] = den;
     a.out[e] = gives_zero(a, row) ? T(0) : divided(sum, den);
 }
-//< region assoc_k1_rows
 
-//> region assoc_k2_rows
 /* Block: a square of rows and one of columns. Each number that is loaded is used 64 times. */
 template <class T, class P>
 __global__ void __launch_bounds__(256) meet_by_square(meeting<T> a)
@@ -179,7 +174,6 @@ __global__ void __launch_bounds__(256) meet_by_square(meeting<T> a)
         a.out[row * a.B + b0 + b] = gives_zero(a, row) ? T(0) : divided(entry, den[i]);
     });
 }
-//< region assoc_k2_rows
 
 template <class T> tarn_status meet_k1(tarn_context *ctx, const meeting<T> &a)
 {

@@ -62,7 +62,6 @@ template <class T> meeting<T> value_gradient(const tarn_span *s, const workspace
             s->lengths, false, nullptr, nullptr, false, a.eps,          nullptr};
 }
 
-//> region assoc_grad
 template <class T> tarn_status run(tarn_span *s, const assoc_rung<T> &rung)
 {
     const arrays<T> a = arrays_in<T>(s);
@@ -81,7 +80,6 @@ template <class T> tarn_status run(tarn_span *s, const assoc_rung<T> &rung)
     if (!status) status = rung.meet(s->ctx, value_gradient(s, w));
     return status;
 }
-//< region assoc_grad
 
 /* ---- The ladder ------------------------------------------------------------------------------ */
 

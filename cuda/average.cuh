@@ -20,7 +20,6 @@ template <class T> struct statistics {
 
 /* ---- k1 ------------------------------------------------------------------------------------ */
 
-//> region average_k1
 /* Block: one query; thread: keys j = t, t + 64, .. and columns m = t, t + 64, .. of the output.
  * Two passes over the keys: the largest score, then the sums, 64 keys at a time: what these
  * add up to is added to the total, so errors do not grow with N. Every block reads all of k
@@ -60,7 +59,6 @@ __global__ void average_by_row(pairs<T> p, T *out, statistics<T> stats)
         out[row * p.M + m] = divided(out[row * p.M + m], den);
     if (t == 0) stats.max[row] = max, stats.den[row] = den;
 }
-//< region average_k1
 
 template <class T>
 tarn_status average_k1(tarn_context *ctx, const pairs<T> &p, T *out,
@@ -98,7 +96,6 @@ template <class T, class F> __device__ inline T over_team(T x, F f)
     return x;
 }
 
-//> region average_online
 /* Turns a row of scores into similarities, and adds them to the row's denominator. If there is
  * a new largest score, all sums so far were divided by too little: the result is the factor
  * that makes up for it. */
@@ -122,7 +119,6 @@ __device__ inline T similarities_of_row(const pairs<T> &p, team<T> &mine, T *row
     carry(mine.den_part, mine.den);
     return factor;
 }
-//< region average_online
 
 /* The score of a pair that is not seen: one whose similarity is 0. */
 template <class T> __device__ inline T unseen(const pairs<T> &p)
@@ -130,7 +126,6 @@ template <class T> __device__ inline T unseen(const pairs<T> &p)
     return p.has_exponent ? T(-INFINITY) : T(0);
 }
 
-//> region average_k2
 /* Block: a square of queries, blockIdx.x counting those of all heads, and one square of columns
  * of v. It walks over the keys, a square at a time, with the output in registers: scores, then
  * similarities under the largest score so far, then their products with the values. Each
@@ -196,7 +191,6 @@ __global__ void __launch_bounds__(256)
                 divided(total[u][w] + part[u][w], of_row[i]);
     });
 }
-//< region average_k2
 
 template <class T, class P>
 tarn_status average_k2(tarn_context *ctx, const pairs<T> &p, T *out,

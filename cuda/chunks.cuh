@@ -52,8 +52,9 @@ __device__ inline own own_chunk(const chunks &d)
 }
 
 //> region chunk_sums
-/* The sum of each chunk by itself: S += k_i v_i^T, z += w_i k_i (w NULL: 1). Block: one square
- * of S, of one chunk. Sums have two levels, one square of rows and all of them. */
+/* The sum of each chunk by itself: S += k_i v_i^T, z += w_i k_i (w NULL: 1).
+ * Block: one square of S, of one chunk. Sums have two levels, one square of
+ * rows and all of them. */
 template <class T, class P = plain_cores<T>>
 __global__ void __launch_bounds__(256)
     chunk_sums(chunks d, const T *k, const T *v, const T *w, T *states)
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(256)
         load<T>(vs, v + first * d.M + m0, d.M, rows, d.M - m0);
         __syncthreads();
         P::multiply(
-            S_part, static_cast<int>(rows), [&](int i, int c) { return ks[i][c]; },
+            S_part, int(rows), [&](int i, int c) { return ks[i][c]; },
             [&](int i, int m) { return vs[i][m]; });
         P::each([&](int u, int n, int, int) { carry(S_part[u][n], S[u][n]); });
         if (m0 > 0 || t >= L) continue;
@@ -86,7 +87,8 @@ __global__ void __launch_bounds__(256)
         if (c0 + c < d.C && m0 + m < d.M)
             state[(c0 + c) * d.M + m0 + m] = S[u][n] + S_part[u][n];
     });
-    if (m0 == 0 && t < L && c0 + t < d.C) state[d.C * d.M + c0 + t] = z + z_part;
+    const bool of_z = m0 == 0 && t < L && c0 + t < d.C;
+    if (of_z) state[d.C * d.M + c0 + t] = z + z_part;
 }
 //< region chunk_sums
 
@@ -100,9 +102,10 @@ __device__ inline T *entry_of(const chunks &d, T *S, T *z, size_t h, size_t e)
 }
 
 //> region scan_chunks
-/* From the sum of each chunk to the sum of all before it, or behind it. One thread per entry
- * of the state; totals are exact to the last carry, whatever the number of chunks. Begins with
- * the state `from` and leaves the whole sum in `to`; any of their arrays may be NULL. */
+/* From the sum of each chunk to the sum of all before it, or behind it. One
+ * thread per entry of the state; totals are exact to the last carry, whatever
+ * the number of chunks. Begins with the state `from` and leaves the whole sum
+ * in `to`; any of their arrays may be NULL. */
 template <class T>
 __global__ void scan_chunks(chunks d, bool backwards, levels<const T> from,
                             levels<T> to, T *states)
@@ -156,24 +159,26 @@ tarn_status scan(tarn_context *ctx, const chunks &d, bool backwards,
 }
 
 //> region chunk_outputs
-/* out = (tril(Q K^T) V + Q S) / den. Block: the rows of one chunk, one square of
- * columns. The products over c come square by square, each square of q used twice. The
- * denominators go to `dens` if somebody asks. */
+/* out = (tril(Q K^T) V + Q S) / den. Block: the rows of one chunk, one square
+ * of columns. The products over c come square by square, each square of q used
+ * twice. The denominators go to `dens` if somebody asks. */
 template <class T, class P>
 __global__ void __launch_bounds__(256)
-    chunk_outputs(chunks d, const T *q, const T *k, const T *v, const T *states, T eps,
-                  const T *eps_row, T *out, T *dens)
+    chunk_outputs(chunks d, const T *q, const T *k, const T *v, const T *before,
+                  const T *eps_row, T eps, T *out, T *dens)
 {
-    SHARED(T, qs, [tile<T>::side][tile<T>::pitch]); /* of q, at the end Q K^T */
-    SHARED(T, bs, [tile<T>::side][tile<T>::pitch]); /* of k, of S, of v, in turn */
+    SHARED(T, qs, [tile<T>::side][tile<T>::pitch]); /* q, at the end Q K^T */
+    SHARED(T, bs, [tile<T>::side][tile<T>::pitch]); /* k, S, v in turn */
     SHARED(T, den, [tile<T>::side]);
     constexpr int L = tile<T>::side;
     const int t = static_cast<int>(threadIdx.x);
     const own chunk = own_chunk(d);
-    const size_t first = chunk.first, rows = chunk.rows, m0 = blockIdx.y * size_t(L);
-    const T *S = states + blockIdx.x * state_size(d), *z = S + d.C * d.M;
+    const size_t first = chunk.first, rows = chunk.rows;
+    const size_t m0 = blockIdx.y * size_t(L);
+    const T *S = before + blockIdx.x * state_size(d), *z = S + d.C * d.M;
     entries<T> a = {}, o = {};
-    if (t < L) den[t] = size_t(t) < rows ? eps_of(eps_row, eps, first + t) : T(1);
+    const bool exists = size_t(t) < rows;
+    if (t < L) den[t] = exists ? eps_of(eps_row, eps, first + t) : T(1);
     for (size_t c0 = 0; c0 < d.C; c0 += L) {
         const int width = static_cast<int>(d.C - c0 < L ? d.C - c0 : L);
         load<T>(qs, q + first * d.C + c0, d.C, rows, d.C - c0);
@@ -201,7 +206,7 @@ __global__ void __launch_bounds__(256)
         o, [&](int j, int i) { return qs[i][j]; },
         [&](int j, int m) { return bs[j][m]; });
     __syncthreads();
-    if (dens && m0 == 0 && size_t(t) < rows) dens[first + t] = den[t];
+    if (dens && m0 == 0 && exists) dens[first + t] = den[t];
     P::each([&](int u, int w, int i, int m) {
         if (size_t(i) < rows && m0 + m < d.M)
             out[(first + i) * d.M + m0 + m] = divided(o[u][w], den[i]);
@@ -219,7 +224,7 @@ tarn_status output_chunks(const tarn_span *s, const chunks &d, const T *states, 
     if (blocks == 0) return TARN_OK;
     return launch(s->ctx, "chunk_outputs", chunk_outputs<T, P>,
                   dim3(grid_side(blocks), blocks_for(d.M, tile<T>::side)),
-                  tile<T>::threads, 0, d, a.q, a.k, a.v, states, a.eps, a.eps_row, out,
+                  tile<T>::threads, 0, d, a.q, a.k, a.v, states, a.eps_row, a.eps, out,
                   dens);
 }
 

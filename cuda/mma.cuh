@@ -76,14 +76,15 @@ struct mma_operands {
     const unsigned *a, *b;
 };
 
-/* The last lane to come does the work of all: gathers, multiplies, hands out. */
+//> region mma
+/* The last lane to come does the work of all: gathers, multiplies, hands out */
 inline const char *mma_of_warp(void **lanes)
 {
     float a[16][8], b[8][8];
     for (int l = 0; l < 32; l++) {
         const auto *m = static_cast<const mma_operands *>(lanes[l]);
         const int g = l / 4, t = l % 4;
-        if (!m) return "mma is an operation of all 32 lanes, but some are not there";
+        if (!m) return "mma needs all 32 lanes, but some are not there";
         for (int e = 0; e < 4; e++)
             a[g + e % 2 * 8][t + e / 2 * 4] = from_tf32(m->a[e]);
         for (int e = 0; e < 2; e++) b[t + e * 4][g] = from_tf32(m->b[e]);
@@ -99,6 +100,7 @@ inline const char *mma_of_warp(void **lanes)
     }
     return nullptr;
 }
+//< region mma
 
 inline void mma_16x8x8(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2],
                        const char *file = __builtin_FILE(), int line = __builtin_LINE())

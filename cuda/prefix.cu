@@ -79,7 +79,6 @@ template <class T> __device__ inline T inner(const T *f, const T *g, size_t n)
     return sum;
 }
 
-//> region prefix_k3
 /* Block: one super-chunk, one square of columns. Row t and column t of the small sums belong to
  * thread t. */
 template <class T, class P>
@@ -133,7 +132,6 @@ __global__ void __launch_bounds__(256, 1)
         });
     }
 }
-//< region prefix_k3
 
 template <class T> size_t k3_work(const tarn_span *s)
 {

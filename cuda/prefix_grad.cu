@@ -43,7 +43,6 @@ template <class T> __device__ inline T further(const T *column, size_t i)
     return column ? column[i] : T(1);
 }
 
-//> region chunk_gradient
 /* out = mask(x y^T) z + x S. Block: the rows of one chunk, one square of columns of `out`.
  * `behind`: what lies behind a row counts, not what came before it. `turned`: the state is
  * used as its transpose, and it and the product have the further column. */
@@ -100,7 +99,6 @@ __global__ void __launch_bounds__(256)
         p.out[(first + i) * p.B + b0 + b] = sum;
     });
 }
-//< region chunk_gradient
 
 /* Where things lie in k2's work. */
 template <class T> struct workspace {

@@ -42,7 +42,6 @@ __device__ inline T sum_of_column(const T *column, int warps, int pitch)
     return sum;
 }
 
-//> region rnn_k2
 /* Block: one head. Warp: rows w, w + 8, ..; lane: columns lane, lane + 32, .. */
 template <class T>
 __global__ void __launch_bounds__(256, 1)
@@ -87,7 +86,6 @@ __global__ void __launch_bounds__(256, 1)
         }
     }
 }
-//< region rnn_k2
 
 template <class T> tarn_status k2(tarn_span *s)
 {
@@ -219,7 +217,6 @@ __device__ inline void write_outputs(const stretch<T> &d, const place &at,
     }
 }
 
-//> region rnn_k3
 template <class T> __global__ void __launch_bounds__(512) run_in_registers(stretch<T> d)
 {
     DYN_SHARED(T, memory);
@@ -258,7 +255,6 @@ template <class T> __global__ void __launch_bounds__(512) run_in_registers(stret
         d.z[at.h * d.C + c] = s.z[r], d.z[(d.heads + at.h) * d.C + c] = s.z_part[r];
     });
 }
-//< region rnn_k3
 
 /* z of all heads to its place, when nobody reads the old one any more. */
 template <class T> __global__ void put_z(size_t n, const T *from, T *z, T *z_part)

@@ -9,7 +9,6 @@
 namespace
 {
 
-//> region row_terms
 /* Gn_i and gd_i of each row, from its output (which Gn holds at first) and its denominator.
  * 8 lanes per row. */
 template <class T>
@@ -30,7 +29,6 @@ __global__ void row_terms(size_t rows, size_t M, const T *dout, const T *dens, T
         sum += __shfl_xor_sync(~0u, sum, step);
     if (i < rows && lane == 0) gd[i] = sum;
 }
-//< region row_terms
 
 template <class T>
 tarn_status find_row_terms(tarn_context *ctx, size_t rows, size_t M, const T *dout,

@@ -19,7 +19,6 @@ namespace
 
 /* ---- Weights ------------------------------------------------------------------------------- */
 
-//> region weights_k1
 /* One thread a pair. */
 template <class T>
 __global__ void weights_by_pair(pairs<T> p, statistics<T> stats, T *weights)
@@ -34,7 +33,6 @@ __global__ void weights_by_pair(pairs<T> p, statistics<T> stats, T *weights)
     const T s = similarity(p, score_of(p, row, h * p.N + j), stats.max[row]);
     weights[pair] = divided(s, stats.den[row]);
 }
-//< region weights_k1
 
 /* Block: one square of pairs. Each row of q and k is read N / 64 times, not N. */
 template <class T, class P>

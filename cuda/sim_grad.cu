@@ -45,7 +45,6 @@ template <class T> size_t work(const tarn_span *s)
     return s->heads * s->N_q * (3 + s->M) * sizeof(T);
 }
 
-//> region sim_pair_grad
 /* g of a pair; `arrives` is Gn_i . v_j. A row whose denominator is 0 gives nothing. */
 template <class T>
 __device__ inline T pair_gradient(const pairs<T> &p, T score, T max, T den, T gd,
@@ -55,7 +54,6 @@ __device__ inline T pair_gradient(const pairs<T> &p, T score, T max, T den, T gd
     const T g = p.scale * (arrives + gd);
     return p.has_exponent ? g * similarity(p, score, max) : g;
 }
-//< region sim_pair_grad
 
 /* ---- k1 ------------------------------------------------------------------------------------ */
 
@@ -76,7 +74,6 @@ __device__ inline T gradient_of(const pairs<T> &p, const backward<T> &b, size_t 
                          dot_of(p.M, b.Gn + query * p.M, p.v + key * p.M));
 }
 
-//> region sim_grad_k1
 /* Block: one query; thread: keys j = t, t + 64, .. for g, entries c = t, t + 64, .. of dq. */
 template <class T> __global__ void query_by_row(pairs<T> p, backward<T> b)
 {
@@ -144,7 +141,6 @@ template <class T> __global__ void key_by_row(pairs<T> p, backward<T> b)
         __syncthreads();
     }
 }
-//< region sim_grad_k1
 
 /* ---- k2 ------------------------------------------------------------------------------------ */
 
@@ -207,7 +203,6 @@ gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
     });
 }
 
-//> region sim_grad_k2
 /* Block: a square of queries and one square of columns of dq. It walks over the keys as the
  * forward pass does; arithmetic 2 N_q N (2 C + M) a head for each 64 columns. At least one
  * block fits (launch bounds 256, 1): with room for more, ptxas spills doubles on some GPUs. */
@@ -302,7 +297,6 @@ __global__ void __launch_bounds__(256, 1) key_by_square(pairs<T> p, backward<T> 
         entry = j0 + j < n ? total[u][w] + part[u][w] : T(0);
     });
 }
-//< region sim_grad_k2
 
 /* ---- The ladder ------------------------------------------------------------------------------ */
 

@@ -93,7 +93,6 @@ __device__ inline T read_row(const sweep<T> &w, levels<T> s, const T *g, T weigh
     return sum + weight * (s.z[c] + s.z_part[c]);
 }
 
-//> region sweep_forward
 /* Block: one head; thread: columns m or rows c. The outputs of a token lie in shared memory.
  * Either walk goes three times over the state at each token, to add and to read it along
  * columns and along rows: 6 C M numbers, 8 C M flops. */
@@ -123,9 +122,7 @@ template <class T> __global__ void sweep_forward(sweep<T> w)
         __syncthreads();
     }
 }
-//< region sweep_forward
 
-//> region sweep_backward
 template <class T> __global__ void sweep_backward(sweep<T> w)
 {
     const size_t h = blockIdx.x, t = threadIdx.x, threads = blockDim.x;
@@ -149,7 +146,6 @@ template <class T> __global__ void sweep_backward(sweep<T> w)
     for (size_t c = t; g.z && c < w.C; c += threads)
         g.z[h * w.C + c] = R.z[c] + R.z_part[c];
 }
-//< region sweep_backward
 
 inline size_t sweeps_entries(const tarn_span *s)
 {

@@ -61,12 +61,15 @@ __device__ inline void load(square<T> &to, const T *from, size_t width, size_t r
     load(to, from, width, rows, columns, [](T x) { return x; });
 }
 
-/* Calls f(acc, left(x, row), right(x, column), x, u, w) for each entry and each x < n. */
+//> region device_tile
+/* Calls f(acc, left(x, row), right(x, column), x, u, w) for each entry and each
+ * x < products. */
 template <class T, class Left, class Right, class F>
-__device__ inline void combine(entries<T> &acc, int n, Left left, Right right, F f)
+__device__ inline void combine(entries<T> &acc, const int products, Left left,
+                               Right right, F f)
 {
     constexpr int R = tile<T>::R;
-    for (int x = 0; x < n; x++) {
+    for (int x = 0; x < products; x++) {
         T a[R], b[R];
 #pragma unroll
         for (int u = 0; u < R; u++)
@@ -77,6 +80,7 @@ __device__ inline void combine(entries<T> &acc, int n, Left left, Right right, F
             for (int w = 0; w < R; w++) f(acc[u][w], a[u], b[w], x, u, w);
     }
 }
+//< region device_tile
 
 /* acc += sum over x < n of left(x, row) right(x, column). */
 template <class T, class Left, class Right>

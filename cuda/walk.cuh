@@ -82,21 +82,26 @@ template <class T> levels<T> levels_at(T *memory, size_t heads, size_t C, size_t
 }
 
 //> region walk
-/* Block: one head; thread: columns m = t, t + 64, .. of s. z lies in shared memory meanwhile,
- * both levels, 2 C numbers. A token reads both levels of s and writes one: 3 C M numbers, from
- * the cache if they fit, for 5 C M flops. */
+/* Block: one head; thread: columns m = t, t + 64, .. of s. z lies in shared
+ * memory meanwhile, both levels, 2 C numbers. A token reads both levels of s
+ * and writes one: 3 C M numbers, from the cache if they fit, for 5 C M flops.
+ * `before` tokens are in the partial sums already. */
 template <class T>
-__global__ void walk(size_t N, size_t C, size_t M, size_t count, const T *q, const T *k,
-                     const T *v, T eps, const T *eps_row, levels<T> states, T *out)
+__global__ void walk(size_t N, size_t C, size_t M, size_t before, const T *q,
+                     const T *k, const T *v, T eps, const T *eps_row,
+                     levels<T> all_heads, T *out)
 {
     DYN_SHARED(T, z);
     T *const z_part = z + C;
     const size_t h = blockIdx.x, t = threadIdx.x, threads = blockDim.x;
-    const levels<T> s = levels_of(states, h, C, M);
-    for (size_t c = t; c < C; c += threads) z[c] = s.z[c], z_part[c] = s.z_part[c];
+    const levels<T> s = levels_of(all_heads, h, C, M);
+    for (size_t c = t; c < C; c += threads) {
+        z[c] = s.z[c];
+        z_part[c] = s.z_part[c];
+    }
     for (size_t i = h * N; i < (h + 1) * N; i++) {
         const T *q_i = q + i * C, *k_i = k + i * C;
-        const bool full = ++count == block_of_sums;
+        const bool full = ++before == block_of_sums;
         for (size_t c = t; c < C; c += threads) {
             z_part[c] += k_i[c];
             if (full) carry(z_part[c], z[c]);
@@ -114,10 +119,13 @@ __global__ void walk(size_t N, size_t C, size_t M, size_t count, const T *q, con
             }
             out[i * M + m] = divided(num, den);
         }
-        if (full) count = 0;
+        if (full) before = 0;
         __syncthreads();
     }
-    for (size_t c = t; c < C; c += threads) s.z[c] = z[c], s.z_part[c] = z_part[c];
+    for (size_t c = t; c < C; c += threads) {
+        s.z[c] = z[c];
+        s.z_part[c] = z_part[c];
+    }
 }
 //< region walk
 

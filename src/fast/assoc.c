@@ -48,7 +48,6 @@ static struct full open_full(struct tarn_attn *a)
     return g;
 }
 
-//> region fast_assoc
 /* S_part += sum over n keys, for one group of columns. */
 static __attribute__((noinline)) void add_group(const struct features *f, size_t n,
                                                 size_t columns, const real *v,
@@ -82,7 +81,6 @@ static __attribute__((noinline)) void read_group(const struct features *f, size_
                              .out_row = out_stride},
             f->scale);
 }
-//< region fast_assoc
 
 static void add_to_z(struct features *f, size_t n)
 {

@@ -184,7 +184,6 @@ static void add_den_path(struct grad *g, size_t n, const real *gd)
     }
 }
 
-//> region fast_assoc_grad_queries
 static void query_block(struct grad *g, size_t i, size_t n)
 {
     const struct tarn_attn *a = g->a;
@@ -197,7 +196,6 @@ static void query_block(struct grad *g, size_t i, size_t n)
     add_products(&g->R, n, g->f.q, g->f.padded, g->Gn, g->wide_M);
     if (!query_rows(&g->f, a, i, n, g->rows, g->wide_C)) g->a->suspect = true;
 }
-//< region fast_assoc_grad_queries
 
 static tarn_status query_grads(struct grad *g)
 {
@@ -226,7 +224,6 @@ static void turn_over(struct grad *g)
     }
 }
 
-//> region fast_assoc_grad_keys
 static void key_block(struct grad *g, size_t j, size_t n)
 {
     const struct tarn_attn *a = g->a;
@@ -242,7 +239,6 @@ static void key_block(struct grad *g, size_t j, size_t n)
         !finite_rows(n, a->M, (const real *)a->dv + j * a->M, (ptrdiff_t)a->M))
         g->a->suspect = true;
 }
-//< region fast_assoc_grad_keys
 
 static tarn_status key_grads(struct grad *g)
 {

@@ -59,8 +59,8 @@ static void rescale(struct averages *g, size_t i, real factor)
 }
 
 //> region fast_online
-/* Raises the largest scores of LANES queries to those of this block. Four are kept at a
- * time, for a comparison has to wait for the one before it. */
+/* Raises the largest scores of LANES queries to those of this block. Four are
+ * kept at a time, for a comparison has to wait for the one before it. */
 INLINE void raise_max(struct averages *g, size_t i, bool all)
 {
     const vec old = load(g->max + i);
@@ -69,7 +69,8 @@ INLINE void raise_max(struct averages *g, size_t i, bool all)
     for (size_t t = 0; t < g->b.keys; t += 4) UNROLL
     for (size_t r = 0; r < 4; r++) {
         const vec s = load(g->b.s + (t + r) * QUERIES + i);
-        max[r] = choose(all ? s > max[r] : (s > max[r]) & sees(last, t + r), s, max[r]);
+        const ivec more = all ? s > max[r] : (s > max[r]) & sees(last, t + r);
+        max[r] = choose(more, s, max[r]);
     }
     max[0] = choose(max[1] > max[0], max[1], max[0]);
     max[2] = choose(max[3] > max[2], max[3], max[2]);
@@ -81,8 +82,8 @@ INLINE void raise_max(struct averages *g, size_t i, bool all)
         if (factor[lane] != 1) rescale(g, i + lane, factor[lane]);
 }
 
-/* From scores to similarities, and their sum. An exp is that of a score less the largest,
- * so none is above 1. */
+/* From scores to similarities, and their sum. An exp is that of a score less
+ * the largest, so none is above 1. */
 INLINE void finish(struct averages *g, size_t i, bool all, bool exponent)
 {
     const vec max = load(g->max + i), gain = load(g->b.gain + i);

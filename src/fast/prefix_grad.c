@@ -192,7 +192,6 @@ static struct rows rows_before(const void *x, size_t width, size_t i)
     return (struct rows){(const real *)x + i * width - width, -(ptrdiff_t)width};
 }
 
-//> region fast_prefix_grad_forward
 static void forward_block(struct grad *g, size_t i, size_t n)
 {
     const struct tarn_attn *a = g->a;
@@ -206,7 +205,6 @@ static void forward_block(struct grad *g, size_t i, size_t n)
     if (!query_rows(&g->f, a, i, n, g->rows, g->f.padded)) g->a->suspect = true;
     for (size_t t = 0; t < n; t++) keep_token(g, i + t, t);
 }
-//< region fast_prefix_grad_forward
 
 /* ---- Backwards --------------------------------------------------------------------------- */
 
@@ -241,7 +239,6 @@ static void add_r(struct grad *g, size_t n)
     }
 }
 
-//> region fast_prefix_grad_backward
 static void backward_block(struct grad *g, size_t i, size_t n)
 {
     const struct tarn_attn *a = g->a;
@@ -259,7 +256,6 @@ static void backward_block(struct grad *g, size_t i, size_t n)
         !finite_rows(n, M, (const real *)a->dv + i * M, (ptrdiff_t)M))
         g->a->suspect = true;
 }
-//< region fast_prefix_grad_backward
 
 static tarn_status sweep(struct grad *g)
 {

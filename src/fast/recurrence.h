@@ -84,15 +84,17 @@ static inline size_t packed_size(size_t R, size_t columns, bool levels)
 
 /* ---- One tile --------------------------------------------------------------------------- */
 
+//> region fast_tile
 /* U rows of S from row r on: each of T tokens adds to them, then reads them. */
 INLINE void tile_rows(const int U, const int T, const int V, const bool levels,
                       const struct tokens *x, size_t r, vec values[][VECTORS],
                       vec sums[][VECTORS], real *S, real *part)
 {
     vec s[ABREAST][VECTORS], d[ABREAST][VECTORS];
+    real *const to = levels ? part : S;
     UNROLL
     for (int u = 0; u < ABREAST; u++) UNROLL
-    for (int c = 0; c < VECTORS; c++) { /* set whole, clang keeps them in registers */
+    for (int c = 0; c < VECTORS; c++) { /* set whole, they stay in registers */
         const bool is = u < U && c < V;
         s[u][c] = is ? load(S + (u * V + c) * LANES) : splat(0);
         d[u][c] = is && levels ? load(part + (u * V + c) * LANES) : splat(0);
@@ -116,8 +118,9 @@ INLINE void tile_rows(const int U, const int T, const int V, const bool levels,
     UNROLL
     for (int u = 0; u < U; u++) UNROLL
     for (int c = 0; c < V; c++)
-        store((levels ? part : S) + (u * V + c) * LANES, levels ? d[u][c] : s[u][c]);
+        store(to + (u * V + c) * LANES, levels ? d[u][c] : s[u][c]);
 }
+//< region fast_tile
 
 /* T tokens against V vectors of columns, all rows of S. What the next block will need is
  * asked for: the hint is as good as any beyond the end. */
