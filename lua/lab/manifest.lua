@@ -28,6 +28,7 @@ local wanted = {"title", "chapter", "order", "language", "minutes", "points", "s
 local of_case = {
   name = "string", equation = "string", points = "number", inputs = "function", tol = "table",
   limit = "table", spec = "function", check = "function", entry = "string", launch = "function",
+  parameters = "table", results = "table",
 }
 
 local function fail(path, format, ...) error(path .. ": " .. format:format(...), 0) end
