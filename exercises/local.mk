@@ -20,9 +20,10 @@ EXTRA_DIST += exercises/labs/peers
 ## The exercises: a folder NN-name is all that it takes to add one. Whole folders are packed
 ## and installed, but for what editors leave.
 exercise_folders = $(wildcard $(srcdir)/exercises/[0-9][0-9]-*)
-EXTRA_DIST += $(exercise_folders)
+EXTRA_DIST += $(exercise_folders) exercises/harness exercises/README.md
 exercise_files = cd $(srcdir)/exercises && \
-	find . -type f ! -name '.*' ! -name '*~' -path './[0-9][0-9]-*'
+	find . -type f ! -name '.*' ! -name '*~' \
+	\( -path './[0-9][0-9]-*' -o -path './harness/*' \)
 install-data-local:
 	@folder=$(DESTDIR)$(pkgdatadir)/exercises; ($(exercise_files)) | while read file; do \
 		$(MKDIR_P) "$$folder/$${file%/*}" && \

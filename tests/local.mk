@@ -48,7 +48,7 @@ program_tests += tests/cli/kernel.sh
 EXTRA_DIST += tests/kernels
 
 ## The course: tarn-lab.
-lua_tests += tests/lua/lab_course.lua tests/lua/lab_learner.lua
+lua_tests += tests/lua/lab_course.lua tests/lua/lab_learner.lua tests/lua/lab_run.lua
 EXTRA_DIST += tests/lua/lab.lua
 
 ## Pictures.

@@ -199,3 +199,10 @@ void tarn_lab_files_open(lua_State *L)
     lua_setfield(L, -2, "tarn.lab.system");
     lua_pop(L, 1);
 }
+
+void tarn_lab_push_system(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_getfield(L, -1, "tarn.lab.system");
+    lua_remove(L, -2);
+}

@@ -1,6 +1,9 @@
 /* main.c: the program tarn-lab: a session as the prompt has it, in which lua/lab/main.lua
  * reads the command line and does what it asks for.
  *
+ * It is its own child too: `tarn-lab --child=lua` runs a learner's Lua, restricted as by `tarn
+ * --restricted`, and --child=cuda kernels, as order.lua in its folder says (lua/lab/child.lua).
+ *
  * Exit status: 0 success, 1 an error (also of writing to stdout), 2 a wrong command line. ^C
  * ends the program: what it keeps is written whole or not at all. */
 #include "repl/options.h"
@@ -8,7 +11,9 @@
 #include "repl/session.h"
 #include <lauxlib.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* main(list of arguments) -> exit status. */
 static int run_lab(lua_State *L)
@@ -17,9 +22,7 @@ static int run_lab(lua_State *L)
     const struct tarn_invocation *inv = session->invocation;
     lua_settop(L, 0);
     tarn_session_load(session);
-    lua_getglobal(L, "require");
-    lua_pushliteral(L, "tarn.lab.main");
-    lua_call(L, 1, 1);
+    lua_getfield(L, LUA_REGISTRYINDEX, session->first);
     lua_getfield(L, -1, "main");
     lua_createtable(L, inv->argc, 0);
     for (int i = 1; i < inv->argc; i++) {
@@ -36,10 +39,19 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     atexit(tarn_close_stdout);
 
-    const struct tarn_invocation inv = {.argc = argc, .argv = argv, .device = "cpu"};
+    const char *word = argc > 1 ? argv[1] : "";
+    const bool lua = strcmp(word, "--child=lua") == 0;
+    const bool child = lua || strcmp(word, "--child=cuda") == 0;
+    const struct tarn_invocation inv = {.argc = argc,
+                                        .argv = argv,
+                                        .device = "cpu",
+                                        .restricted = lua,
+                                        .threads = child ? 1 : 0};
     struct tarn_session session;
     int status = EXIT_FAILURE;
+    signal(SIGPIPE, child ? SIG_DFL : SIG_IGN); /* a child need not listen */
     if (tarn_session_open(&session, &inv)) {
+        session.first = child ? "tarn.lab.child" : "tarn.lab.main";
         lua_pushcfunction(session.L, run_lab);
         lua_pushlightuserdata(session.L, &session);
         if (lua_pcall(session.L, 1, 1, 0) == LUA_OK)

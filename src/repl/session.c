@@ -239,6 +239,9 @@ void tarn_session_load(struct tarn_session *session)
     open_tarn(L);
     tarn_env_open(session);
     tarn_lab_files_open(L);
+    tarn_lab_taken_open(L);
+    tarn_lab_processes_open(L);
+    tarn_lab_child_open(L);
     preload_embedded(L);
 
     /* Load each module: it adds its names to `tarn`, so no list of them is needed. Those in
@@ -254,6 +257,11 @@ void tarn_session_load(struct tarn_session *session)
     lua_setfield(L, LUA_REGISTRYINDEX, HOST_FUNCTIONS);
     tarn_session_push(L, "open");
     lua_call(L, 0, 0);
+    if (session->first) {
+        lua_pushstring(L, session->first);
+        require(L, session->first);
+        lua_rawset(L, LUA_REGISTRYINDEX);
+    }
     if (session->invocation->restricted) close_outside(L);
     tarn_lua_set_default_device(L,
                                 session->device); /* that of the user's tensors only */

@@ -28,6 +28,8 @@ struct tarn_session {
     char *line;                        /* what was read last at the prompt */
     const char *unfinished; /* the lines before it of the same input; NULL: none */
     char *history;          /* the file that keeps what was typed; NULL: none */
+    const char *first; /* a module that is required before --restricted closes anything,
+                               and is in the registry under its name; NULL: none */
 };
 
 /* Makes context and Lua state: false after a complaint. Either way, close it. */

@@ -1,0 +1,284 @@
+-- run.lua: runs a learner's file against an exercise's cases. Chapter by chapter the exercises
+-- differ; how one is run does not:
+--
+--   1. inputs are drawn from the seed and become files of a private folder,
+--   2. the learner's file is compiled, where it has to be, and called in a child process,
+--   3. results come back as files, and only then the spec says what was expected.
+--
+-- A result is believed if its child said at the very end the word that was made for it. After
+-- a case that ends the child the others get a new one.
+
+local tarn = require "tarn"
+local system = require "tarn.lab.system"
+local compare = require "tarn.lab.run_compare"
+local draw = require "tarn.lab.run_draw"
+local costs = require "tarn.lab.run_costs"
+local process = require "tarn.lab.run_process"
+
+local languages = {c = require "tarn.lab.run_c", lua = require "tarn.lab.run_lua"}
+
+local run = {isolation = process.isolation, parallel = process.parallel}
+
+local LARGEST_FILE = 1 << 20
+local ENDLESS = 2 -- cases that may use up their time before the rest is given up
+
+-- ---- the folder ---------------------------------------------------------------------------------
+
+-- The learner's file under a name that no compiler minds.
+local function file_name(path)
+  return (path:match("[^/]*$"):gsub("[^%w_.-]", "_"):gsub("^[-.]", "_"))
+end
+
+local function make_folder(work, text)
+  work.folder = assert(system.temporary("tarn-lab"))
+  assert(system.folder(work.folder .. "/in"))
+  assert(system.folder(work.folder .. "/out"))
+  process.write(work.folder .. "/" .. work.file, text)
+end
+
+-- ---- the runs: each case once, and those whose growth is limited twice -----------------------------
+
+local function inputs_of(case, seed, scale)
+  return case.inputs(draw.from(draw.seed_of(seed, case.name)), scale)
+end
+
+local function list_runs(cases, seed)
+  local runs = {}
+  local function add(case, i, scale)
+    runs[#runs + 1] = {number = #runs + 1, case = case, at = i, scale = scale,
+      inputs = inputs_of(case, seed, scale)}
+  end
+  for i, case in ipairs(cases) do add(case, i, 1) end
+  for i, case in ipairs(cases) do
+    if case.limit and case.limit.growth then add(case, i, 2) end
+  end
+  return runs
+end
+
+-- ---- children -----------------------------------------------------------------------------------------
+
+local function hex(bytes)
+  return (bytes:gsub(".", function(c) return ("%02x"):format(c:byte()) end))
+end
+
+local function start_child(work, numbers, counted)
+  local order = work.language.order(work, numbers, counted)
+  local word = hex(system.random())
+  order.folder, order.isolate, order.limits = work.folder, work.isolate, work.limits
+  order.writes, order.answer = "out", word .. "\n"
+  local ended, why = process.run(order)
+  if not ended then error("can't run the exercise: " .. why, 0) end
+  ended.finished = ended.ending == "exit" and ended.code == 0 and
+    ended.said:find("\ndone " .. word .. "\n", 1, true) ~= nil
+  return ended
+end
+
+-- What a child said of each run: {begun=, ended=, failed=, costs={}}.
+local function reports(said)
+  local by_number = {}
+  local function of(number)
+    number = tonumber(number)
+    by_number[number] = by_number[number] or {costs = {}}
+    return by_number[number]
+  end
+  for line in said:gmatch("([^\n]*)\n") do
+    local word, number, rest = line:match("^(%a+) (%d+) ?(.*)$")
+    if word == "begin" then of(number).begun = true end
+    if word == "end" then of(number).ended = true end
+    if word == "fail" then of(number).failed = rest end
+    local key, value = (rest or ""):match("^(%a+) (%d+)$")
+    if word == "cost" and key then of(number).costs[key] = tonumber(value) end
+  end
+  return by_number
+end
+
+-- The run during which a child ended: the first that has not ended itself.
+local function interrupted_run(numbers, said)
+  for i, number in ipairs(numbers) do
+    if not (said[number] and said[number].ended) then return i end
+  end
+end
+
+-- Runs the numbered runs, in as many children as it takes; fills `done[number]` with
+-- {ok=true, costs=} or {problem=}.
+local function run_all(work, numbers, counted, done)
+  local endless = 0
+  while #numbers > 0 do
+    local ended = start_child(work, numbers, counted)
+    work.printed = work.printed or ended.out
+    local said = reports(ended.said)
+    local at = ended.finished and #numbers + 1 or interrupted_run(numbers, said) or #numbers
+    for i = 1, at - 1 do
+      local number = numbers[i]
+      local report = said[number] or {costs = {}}
+      done[number] = {ok = not report.failed, problem = report.failed, costs = report.costs}
+    end
+    if at > #numbers then return end
+    local why = work.language.fault(work, ended) or
+      "it left the program before it returned (exit?)"
+    done[numbers[at]] = {problem = why}
+    if ended.ending ~= "signal" and ended.ending ~= "exit" then endless = endless + 1 end
+    local loaded = ended.said:find("loaded\n", 1, true)
+    if not loaded or endless >= ENDLESS then
+      for i = at + 1, #numbers do
+        done[numbers[i]] = {problem = loaded and "not run: " .. why or why}
+      end
+      return
+    end
+    numbers = table.move(numbers, at + 1, #numbers, 1, {})
+  end
+end
+
+-- ---- judging ---------------------------------------------------------------------------------------------
+
+-- Reads a result's file: a tensor, or nil and what is wrong with it.
+local function read_result(file)
+  if system.kind(file.path) ~= "file" then return nil, "was not written" end
+  local ok, got = pcall(tarn.read, file.path)
+  if not ok then return nil, "can't be read" end
+  return got
+end
+
+-- Results of a language that has files for them: name -> tensor in its shape.
+local function results_of(work, one)
+  if work.language.results then return work.language.results(work, one) end
+  local values = {}
+  for name, file in pairs(work.language.result_files(work, one)) do
+    local got, why = read_result(file)
+    if not got then return nil, name .. " " .. why end
+    values[name] = work.language.shaped(file, got, one)
+  end
+  return values
+end
+
+-- What a result has to be compared with, and how.
+local function options_for(work, one, name)
+  local tol, files = one.case.tol or work.exercise.tol or {}, work.language.result_files
+  local file = files and files(work, one)[name]
+  return {k = tol.k, dtype = tol.dtype or file and file.dtype, unwritten = file and file.unwritten}
+end
+
+local function expected_of(work, one, got)
+  local spec = one.case.spec or work.exercise.spec
+  local expected = spec(one.inputs)
+  if type(expected) ~= "table" or expected[1] ~= nil then
+    local name = next(got)
+    expected = {[name] = expected}
+  end
+  return expected
+end
+
+-- Compares what a run gave with the spec, or lets the case's own check look at it.
+local function compare_run(work, one)
+  local got, why = results_of(work, one)
+  if not got then return {message = why or "there are no results"} end
+  if one.case.check then
+    local ok, message = one.case.check(one.inputs, got)
+    return not ok and {message = message or "it is not what was asked for"} or nil
+  end
+  local names, expected = {}, expected_of(work, one, got)
+  for name in pairs(expected) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local wrong = compare.values(name, got[name], expected[name], options_for(work, one, name))
+    if wrong then return wrong end
+  end
+end
+
+-- What is wrong with a case: nil, or a table with a message. A failure in the run that only
+-- counts is one too.
+local function judge(work, one, done)
+  local report = done[one.number] or {problem = "it was not run"}
+  if report.problem then return {message = report.problem} end
+  return compare_run(work, one) or costs.judge(work, one)
+end
+
+local function case_result(work, one, done)
+  local case, wrong = one.case, judge(work, one, done)
+  local result = {name = case.name, ok = not wrong, max = case.points, costs = one.costs,
+    points = wrong and 0 or case.points, equation = case.equation}
+  for key, value in pairs(wrong or {}) do result[key] = value end
+  return result
+end
+
+-- ---- the whole -----------------------------------------------------------------------------------------------
+
+local function all_failed(cases, problem)
+  local result = {cases = {}, points = 0, max = 0, problem = problem}
+  for i, case in ipairs(cases) do
+    result.cases[i] = {name = case.name, ok = false, points = 0, max = case.points,
+      equation = case.equation, message = problem}
+    result.max = result.max + case.points
+  end
+  return result
+end
+
+local function numbers_of(runs)
+  local numbers = {}
+  for i, one in ipairs(runs) do numbers[i] = one.number end
+  return numbers
+end
+
+local function check_in_folder(work, text)
+  local folder <close> = setmetatable({}, {__close = function() system.remove(work.folder) end})
+  make_folder(work, text)
+  local problem = work.language.prepare(work)
+  if problem then return all_failed(work.cases, problem) end
+  local firsts, done = {}, {}
+  for _, one in ipairs(work.runs) do
+    if one.scale == 1 then firsts[#firsts + 1] = one end
+  end
+  run_all(work, numbers_of(firsts), false, done)
+  costs.measure(work, done, run_all)
+  local result = {cases = {}, points = 0, max = 0, warnings = work.warnings,
+    output = work.printed}
+  for i, one in ipairs(firsts) do
+    local case = case_result(work, one, done)
+    result.cases[i] = case
+    result.points, result.max = result.points + case.points, result.max + case.max
+  end
+  return result
+end
+
+local function limits_of(opt)
+  local limits = {}
+  for key, value in pairs(process.LIMITS) do limits[key] = opt.limits and opt.limits[key] or value end
+  return limits
+end
+
+-- check(exercise, file, {seed=, isolate="bwrap"|"none", limits={seconds=, bytes=, output=},
+-- hidden={cases}}) -> {cases={..}, points=, max=, problem=, skipped=, warnings=, output=, seed=}
+-- isolate: what is there unless given. Raises only what is wrong with the exercise itself or
+-- with this machine.
+function run.check(exercise, file, opt)
+  opt = opt or {}
+  local language = languages[exercise.language]
+  if not language then
+    error(("%s: language is %s, expected c, lua or cuda"):format(exercise.name,
+      tostring(exercise.language)), 0)
+  end
+  local cases = table.move(exercise.cases, 1, #exercise.cases, 1, {})
+  table.move(opt.hidden or {}, 1, #(opt.hidden or {}), #cases + 1, cases)
+  local seed = opt.seed or 1
+  local work = {exercise = exercise, language = language, cases = cases, file = file_name(file),
+    limits = limits_of(opt), isolate = opt.isolate or process.isolation() or "none"}
+  local text, why = system.read(file, LARGEST_FILE)
+  local result
+  if not text then
+    result = all_failed(cases, "can't be read: " .. why)
+  else
+    local missing
+    if language.compiler then work.compiler, missing = language.compiler() end
+    if missing then
+      result = all_failed(cases, missing)
+      result.skipped = missing
+    else
+      work.runs = list_runs(cases, seed)
+      result = check_in_folder(work, text)
+    end
+  end
+  result.seed, result.isolate = seed, work.isolate
+  return result
+end
+
+return run

@@ -1,0 +1,197 @@
+-- run_c.lua: exercises in C: the harness that calls a learner's function, and two programs of
+-- it: one with sanitizers, which says what is wrong, and one that counts what the call costs.
+
+local system = require "tarn.lab.system"
+local arguments = require "tarn.lab.run_arguments"
+local faults = require "tarn.lab.run_faults"
+local process = require "tarn.lab.run_process"
+
+local c = {name = "C"}
+
+local WARNINGS = " -Wall -Wextra"
+local SANITIZERS = " -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+local COUNTED = " -O1 -g -fsanitize=thread"
+local WRAPPED = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free",
+  "memcpy", "memmove", "memset"}
+
+-- ---- the generated files -----------------------------------------------------------------------
+
+-- The learner's function as the harness sees it. It is put before the learner's file too, so
+-- that a changed signature is an error there.
+local function prototype(exercise, list)
+  local declared = {}
+  for i, p in ipairs(list) do declared[i] = p.declaration end
+  return ("#include <stddef.h>\n%s %s(%s);\n"):format(exercise.returns or "void", exercise.entry,
+    #declared > 0 and table.concat(declared, ", ") or "void")
+end
+
+-- What takes one argument from the case's files.
+local function take(p, inputs_of_all)
+  if not p.pointer then
+    return ("    %s %s = (%s)harness_number();\n"):format(p.type, p.name, p.type)
+  end
+  local use = p.constant and "HARNESS_INPUT" or inputs_of_all[p.name] and "HARNESS_CHANGED" or
+    "HARNESS_RESULT"
+  return ('    size_t harness_%s;\n    %s *%s = harness_take_%s("%s", %s, &harness_%s);\n')
+    :format(p.name, p.type, p.name, p.type, p.name, use, p.name)
+end
+
+-- The function that runs a case.
+local function caller(exercise, list, given)
+  local text, names, after = {'#include "harness.c"\n', prototype(exercise, list),
+    "static void harness_run(void)\n{\n"}, {}, {}
+  for i, p in ipairs(list) do
+    text[#text + 1] = take(p, given)
+    names[i] = p.name
+    if p.pointer and not p.constant and not p.scratch then
+      after[#after + 1] = ('    harness_save_%s("%s", %s, harness_%s);\n'):format(p.type, p.name,
+        p.name, p.name)
+    end
+    if p.pointer then after[#after + 1] = ("    free(%s);\n"):format(p.name) end
+  end
+  text[#text + 1] = "    harness_begin();\n"
+  local call = exercise.entry .. "(" .. table.concat(names, ", ") .. ");\n"
+  local kind = exercise.returns
+  text[#text + 1] = kind and ("    %s harness_returned = %s"):format(kind, call) or "    " .. call
+  text[#text + 1] = "    harness_end();\n"
+  if kind then
+    text[#text + 1] = ('    harness_save_%s("returned", &harness_returned, 1);\n'):format(kind)
+  end
+  return table.concat(text) .. table.concat(after) .. "}\n"
+end
+
+-- The harness's own files: beside a built program those of the source.
+local function harness_folder()
+  local built = system.program:match("^(.*)/") == system.build
+  local beside = system.program:gsub("/[^/]*/[^/]*$", "") .. "/share/tarn/exercises"
+  for _, root in ipairs {built and system.source or beside, system.installed, system.source} do
+    if system.kind(root .. "/harness/harness.c") == "file" then return root .. "/harness" end
+  end
+  error("the harness of the exercises is not installed: " .. system.installed .. "/harness", 0)
+end
+
+local function copy(work, name)
+  local text = assert(system.read(harness_folder() .. "/" .. name, 1 << 20))
+  process.write(work.folder .. "/" .. name, text)
+end
+
+-- ---- compiling -----------------------------------------------------------------------------------
+
+local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+-- The compiler: $TARN_CC, that of the build, gcc, cc, clang: the first that is there.
+local function compilers()
+  local named = os.getenv("TARN_CC")
+  if named then return {named} end
+  return {system.cc:match("^%S+") or "gcc", "gcc", "cc", "clang"}
+end
+
+local function on_path(program)
+  if program:find("/", 1, true) then return system.kind(program) ~= nil end
+  for folder in (os.getenv("PATH") or "/usr/local/bin:/usr/bin:/bin"):gmatch("[^:]+") do
+    if system.kind(folder .. "/" .. program) then return true end
+  end
+  return false
+end
+
+-- compiler() -> its name; or nil, what is missing.
+function c.compiler()
+  for _, name in ipairs(compilers()) do
+    if on_path(name) then return name end
+  end
+  return nil, "there is no C compiler; hint: install one (Debian package gcc), or name it in " ..
+    "TARN_CC"
+end
+
+-- Runs a line of sh that compiles, where only the exercise's own files can be seen. How it
+-- ended; the compiler's words are in err.
+local function compile(work, line)
+  return process.run {argv = {"/bin/sh", "-c", line}, folder = work.folder, writes = "all",
+    isolate = work.isolate, limits = process.LIMITS}
+end
+
+local function learners_object(work, flags, object)
+  return ("%s -std=gnu17%s%s -I. -include prototype.h -c %s -o %s"):format(work.compiler, WARNINGS,
+    flags, quote(work.file), object)
+end
+
+local function problem_of(work, ended, why)
+  if not ended then return "can't compile: " .. why end
+  if ended.ending == "exit" and ended.code == 0 then return nil end
+  return faults.compiler(ended, work.file)
+end
+
+-- Two processes at a time would be faster alone, and slower for a class.
+local function build(work, program, flags, link, parts)
+  local line = table.concat({learners_object(work, flags, program .. ".o"),
+    ("%s -std=gnu17 -O1 %s -c caller.c -o %s-caller.o"):format(work.compiler, parts.defines,
+      program),
+    parts.extra or "true",
+    ("%s %s -o %s %s.o %s-caller.o %s -lm"):format(work.compiler, link, program, program, program,
+      parts.objects or "")}, " && ")
+  local ended, why = compile(work, line)
+  return problem_of(work, ended, why), ended
+end
+
+-- prepare(work) -> nil, or why the exercise's file can't be run. work: folder, file (its name
+-- in the folder), exercise, cases, isolate.
+function c.prepare(work)
+  local exercise = work.exercise
+  work.arguments = arguments.read(exercise.parameters)
+  work.results = arguments.results(work.arguments, exercise.returns)
+  local given = {}
+  for _, run in ipairs(work.runs) do
+    for name in pairs(run.inputs) do given[name] = true end
+  end
+  for _, run in ipairs(work.runs) do
+    arguments.write(work.arguments, run.inputs, work.folder .. "/in/" .. run.number)
+  end
+  copy(work, "harness.c")
+  process.write(work.folder .. "/prototype.h", prototype(exercise, work.arguments))
+  process.write(work.folder .. "/caller.c", caller(exercise, work.arguments, given))
+  local sanitizers = SANITIZERS
+  local problem, ended = build(work, "exercise", sanitizers, "-fsanitize=address,undefined",
+    {defines = ""})
+  if not problem then work.warnings = faults.warnings(ended.err, work.file) end
+  return problem
+end
+
+-- prepare_costs(work) -> nil or a problem: the program that counts.
+function c.prepare_costs(work)
+  copy(work, "costs.c")
+  local wrap = ""
+  for _, name in ipairs(WRAPPED) do wrap = wrap .. " -Wl,--wrap=" .. name end
+  return (build(work, "costs", COUNTED, wrap, {defines = "-DHARNESS_COSTS", objects = "costs-count.o",
+    extra = work.compiler .. " -std=gnu17 -O1 -c costs.c -o costs-count.o"}))
+end
+
+-- How a child is started that runs some of the runs, by their numbers.
+function c.order(work, numbers, costs)
+  local argv = {costs and "./costs" or "./exercise"}
+  for _, number in ipairs(numbers) do argv[#argv + 1] = tostring(number) end
+  return {argv = argv, alone = true, space = costs and work.limits.bytes or nil}
+end
+
+-- The name of a result's file, and how it is compared.
+function c.result_files(work, run)
+  local files = {}
+  for _, result in ipairs(work.results) do
+    files[result.name] = {path = ("%s/out/%d.%s.npy"):format(work.folder, run.number, result.name),
+      dtype = result.dtype, unwritten = result.unwritten, parameter = result.p}
+  end
+  return files
+end
+
+-- A result in the shape of its parameter.
+function c.shaped(file, got, run)
+  if not file.parameter then return got:reshape(1):item() end
+  local shape = arguments.shape(file.parameter, run.inputs)
+  return #shape > 0 and got:reshape(shape) or got
+end
+
+-- What is wrong with a child that did not end as it should, in words.
+function c.fault(work, ended)
+  return faults.run(ended, work.file)
+end
+
+return c

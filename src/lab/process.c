@@ -1,0 +1,333 @@
+/* process.c: starting, watching and ending a child process. See process.h. */
+#include "lab/process.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Starting ---------------------------------------------------------------------------- */
+
+enum { CHILD_SAID = 3, CHILD_FILTER = 4, CHILD_LAST = 4 };
+
+/* The pipes of a start, each {read here or there, write there or here}. */
+struct pipes {
+    int input[2], streams[TARN_STREAMS][2], failure[2];
+};
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (pair[i] >= 0) close(pair[i]);
+}
+
+static void close_pipes(struct pipes *all)
+{
+    close_pair(all->input);
+    close_pair(all->failure);
+    for (int i = 0; i < TARN_STREAMS; i++) close_pair(all->streams[i]);
+}
+
+/* A pipe whose ends lie above those that the child has, so that moving them harms none. */
+static bool open_pair(int pair[2])
+{
+    int low[2];
+    if (pipe2(low, O_CLOEXEC) != 0) return false;
+    for (int i = 0; i < 2; i++) {
+        pair[i] = fcntl(low[i], F_DUPFD_CLOEXEC, CHILD_LAST + 1);
+        close(low[i]);
+    }
+    return pair[0] >= 0 && pair[1] >= 0;
+}
+
+static bool open_pipes(struct pipes *all)
+{
+    memset(all, -1, sizeof *all);
+    bool opened = open_pair(all->input) && open_pair(all->failure);
+    for (int i = 0; i < TARN_STREAMS; i++)
+        opened = opened && open_pair(all->streams[i]);
+    return opened;
+}
+
+/* Everything between fork and exec: what is called is safe there. Gives an errno. */
+static int become(const struct tarn_order *order, const struct pipes *all)
+{
+    const struct tarn_fence *fence = &order->fence;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(all->input[0], STDIN_FILENO);
+    dup2(all->streams[TARN_STREAM_OUT][1], STDOUT_FILENO);
+    dup2(all->streams[TARN_STREAM_ERR][1], STDERR_FILENO);
+    dup2(all->streams[TARN_STREAM_SAID][1], CHILD_SAID);
+    if (chdir(order->folder) != 0) return errno;
+    int problem = tarn_fence_limit(fence);
+    if (!problem && order->bwrap && fence->alone) {
+        const int filter = tarn_fence_filter_file(fence);
+        if (filter < 0 || (filter != CHILD_FILTER && dup2(filter, CHILD_FILTER) < 0))
+            return errno;
+    }
+    if (!problem && !order->bwrap) problem = tarn_fence_files(fence);
+    if (!problem && !order->bwrap && fence->alone) problem = tarn_fence_filter(fence);
+    if (problem) return problem;
+    execvpe(order->argv[0], order->argv, order->environment);
+    return errno;
+}
+
+static void run_child(const struct tarn_order *order, const struct pipes *all)
+{
+    const int problem = become(order, all);
+    const ssize_t told = write(all->failure[1], &problem, sizeof problem);
+    _exit(told == sizeof problem ? 127 : 126);
+}
+
+/* Waits for the exec: 0, or what it failed with. */
+static int exec_problem(int failure)
+{
+    int problem = 0;
+    ssize_t n;
+    do n = read(failure, &problem, sizeof problem);
+    while (n < 0 && errno == EINTR);
+    return n == sizeof problem ? problem : 0;
+}
+
+/* Keeps our ends, which never block, and closes the child's. */
+static void keep_ends(struct tarn_process *p, struct pipes *all)
+{
+    close(all->input[0]);
+    p->input = all->input[1];
+    for (int i = 0; i < TARN_STREAMS; i++) {
+        close(all->streams[i][1]);
+        p->streams[i] = all->streams[i][0];
+        fcntl(p->streams[i], F_SETFL, O_NONBLOCK);
+    }
+    close(all->failure[0]);
+}
+
+int tarn_process_start(struct tarn_process *p, const struct tarn_order *order)
+{
+    struct pipes all;
+    if (!open_pipes(&all)) {
+        const int problem = errno;
+        close_pipes(&all);
+        return problem;
+    }
+    p->pid = fork();
+    if (p->pid == 0) run_child(order, &all);
+    if (p->pid < 0) {
+        const int problem = errno;
+        close_pipes(&all);
+        return problem;
+    }
+    close(all.failure[1]);
+    const int problem = exec_problem(all.failure[0]);
+    keep_ends(p, &all);
+    p->deadline = now() + order->wall_seconds;
+    p->memory = order->memory;
+    p->bwrap = order->bwrap;
+    p->cpu_seconds = (double)order->fence.cpu_seconds;
+    p->output = order->output;
+    p->answer = order->answer ? strdup(order->answer) : NULL;
+    if (!order->answer) {
+        close(p->input);
+        p->input = -1;
+    }
+    if (problem) tarn_process_stop(p, TARN_STOPPED);
+    return problem;
+}
+
+/* ---- What it writes ------------------------------------------------------------------------ */
+
+static bool keep(struct tarn_process *p, int stream, const char *bytes, size_t count)
+{
+    size_t need = p->text[stream].size + count;
+    if (need > p->text[stream].room) {
+        size_t room = need < 4096 ? 4096 : 2 * need;
+        char *moved = realloc(p->text[stream].bytes, room);
+        if (!moved) return false;
+        p->text[stream].bytes = moved;
+        p->text[stream].room = room;
+    }
+    memcpy(p->text[stream].bytes + p->text[stream].size, bytes, count);
+    p->text[stream].size = need;
+    return true;
+}
+
+/* Reads what is there; false if it is too much. */
+static bool drain(struct tarn_process *p, int stream)
+{
+    char bytes[65536];
+    while (p->streams[stream] >= 0) {
+        const ssize_t n = read(p->streams[stream], bytes, sizeof bytes);
+        if (n < 0) return true;
+        if (n == 0) {
+            close(p->streams[stream]);
+            p->streams[stream] = -1;
+            return true;
+        }
+        const size_t left = p->output - p->text[stream].size;
+        const size_t taken = (size_t)n < left ? (size_t)n : left;
+        if (!keep(p, stream, bytes, taken) || taken < (size_t)n) return false;
+    }
+    return true;
+}
+
+static bool drain_all(struct tarn_process *p)
+{
+    bool fits = true;
+    for (int i = 0; i < TARN_STREAMS; i++) fits = drain(p, i) && fits;
+    return fits;
+}
+
+/* The harness has said that it is loaded: now it gets the word to end with. */
+static void give_answer(struct tarn_process *p)
+{
+    if (p->input < 0 || p->text[TARN_STREAM_SAID].size == 0) return;
+    const size_t size = strlen(p->answer);
+    ssize_t written = write(p->input, p->answer, size); /* SIGPIPE is ignored */
+    (void)written;
+    close(p->input);
+    p->input = -1;
+}
+
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+static size_t read_small(const char *path, char *text, size_t room)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    const ssize_t n = read(file, text, room - 1);
+    close(file);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Bytes in use by a process and those it has started, a few generations deep. */
+static uint64_t memory_of(long pid, int depth)
+{
+    enum { MOST_CHILDREN = 4096 };
+    char path[64], text[MOST_CHILDREN];
+    unsigned long resident = 0;
+    snprintf(path, sizeof path, "/proc/%ld/statm", pid);
+    if (read_small(path, text, sizeof text)) sscanf(text, "%*s %lu", &resident);
+    uint64_t bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
+    if (depth == 0 || !read_small(path, text, sizeof text)) return bytes;
+    char *at = text, *end;
+    for (long child = strtol(at, &end, 10); end != at; child = strtol(at, &end, 10)) {
+        bytes += memory_of(child, depth - 1);
+        at = end;
+    }
+    return bytes;
+}
+
+static bool takes_too_much(struct tarn_process *p, double time)
+{
+    enum { GENERATIONS = 5 };
+    const double pause = 0.02;
+    if (!p->memory || time - p->looked < pause) return false;
+    p->looked = time;
+    return memory_of(p->pid, GENERATIONS) > p->memory;
+}
+
+/* ---- The end ---------------------------------------------------------------------------------- */
+
+/* bwrap ends as shells do when what it ran was killed. Who ignores the signal that the
+ * processor time is used up gets another one a second later. */
+static void note_end(struct tarn_process *p, int status)
+{
+    enum { SIGNALS_FROM = 128 };
+    if (p->ending != TARN_RUNNING) return;
+    p->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    p->ending = WIFSIGNALED(status) ? TARN_SIGNALLED : TARN_EXITED;
+    if (p->bwrap && p->ending == TARN_EXITED && p->code > SIGNALS_FROM) {
+        p->ending = TARN_SIGNALLED;
+        p->code -= SIGNALS_FROM;
+    }
+    if (p->ending != TARN_SIGNALLED) return;
+    if (p->code == SIGXCPU ||
+        (p->code == SIGKILL && p->cpu_seconds && p->seconds >= p->cpu_seconds))
+        p->ending = TARN_OUT_OF_TIME;
+}
+
+/* Takes the process off the system's list if it has ended, or waits for that. Until then its
+ * number, which is that of its group, is nobody else's. */
+static bool reap(struct tarn_process *p, int flags)
+{
+    int status = 0;
+    struct rusage used = {0};
+    siginfo_t ended = {0};
+    while (waitid(P_PID, (id_t)p->pid, &ended, WEXITED | WNOWAIT | flags) != 0)
+        if (errno != EINTR) return false;
+    if (ended.si_pid != p->pid) return false;
+    kill(-p->pid, SIGKILL);
+    wait4(p->pid, &status, 0, &used);
+    p->seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    note_end(p, status);
+    if (!drain_all(p) && p->ending <= TARN_SIGNALLED) p->ending = TARN_TOO_MUCH_OUTPUT;
+    return true;
+}
+
+static void close_all(struct tarn_process *p)
+{
+    if (p->input >= 0) close(p->input);
+    p->input = -1;
+    for (int i = 0; i < TARN_STREAMS; i++) {
+        if (p->streams[i] >= 0) close(p->streams[i]);
+        p->streams[i] = -1;
+    }
+}
+
+void tarn_process_stop(struct tarn_process *p, enum tarn_ending why)
+{
+    if (p->pid <= 0 || p->ending != TARN_RUNNING) return;
+    kill(-p->pid, SIGKILL);
+    kill(p->pid, SIGKILL);
+    p->ending = why;
+    reap(p, 0);
+    close_all(p);
+}
+
+void tarn_process_look(struct tarn_process *p)
+{
+    if (p->ending != TARN_RUNNING) return;
+    const double time = now();
+    const bool fits = drain_all(p);
+    give_answer(p);
+    if (!fits)
+        tarn_process_stop(p, TARN_TOO_MUCH_OUTPUT);
+    else if (takes_too_much(p, time))
+        tarn_process_stop(p, TARN_OUT_OF_MEMORY);
+    else if (time > p->deadline)
+        tarn_process_stop(p, TARN_OUT_OF_TIME);
+    else if (reap(p, WNOHANG))
+        close_all(p);
+}
+
+void tarn_process_free(struct tarn_process *p)
+{
+    tarn_process_stop(p, TARN_STOPPED);
+    for (int i = 0; i < TARN_STREAMS; i++) {
+        free(p->text[i].bytes);
+        p->text[i].bytes = NULL;
+        p->text[i].size = p->text[i].room = 0;
+    }
+    free(p->answer);
+    p->answer = NULL;
+}

@@ -1,0 +1,171 @@
+-- lab_run.lua: what the lab's runner says of right and wrong answers.
+local folder = arg[0]:match("^.*/")
+local tap = dofile(folder .. "tap.lua")
+local test, is = tap.test, tap.is
+local system = require "tarn.lab.system"
+local run = require "tarn.lab.run"
+
+local scratch = os.getenv("SCRATCH") or assert(system.temporary("lab-run-test"))
+
+local function has(text, piece)
+  if not tostring(text):find(piece, 1, true) then
+    error(("%q is not in: %s"):format(piece, tostring(text)), 2)
+  end
+end
+
+local written = 0
+-- A learner's file with this text.
+local function answer(text, extension)
+  written = written + 1
+  local path = ("%s/answer %d.%s"):format(scratch, written, extension)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  return path
+end
+
+-- ---- Lua ----------------------------------------------------------------------------------
+
+local function loops(N)
+  return function(draw, scale) return {x = draw.randn(N * scale, 4), a = 3} end
+end
+
+local scale_rows = {name = "scale-rows", language = "lua", parameters = {"x", "a"},
+  results = {"y"}, spec = function(inputs) return {y = inputs.x * inputs.a} end,
+  without = {"cumsum"},
+  cases = {
+    {name = "three rows", points = 2, equation = "eq 1", inputs = loops(3)},
+    {name = "linear", points = 3, inputs = loops(30), limit = {growth = 2.2}},
+  }}
+
+local function check_lua(text, opt) return run.check(scale_rows, answer(text, "lua"), opt) end
+
+test("a right answer in Lua gets all points", function()
+  local result = check_lua "return function(x, a) return x * a end"
+  is({result.points, result.max}, {5, 5})
+end)
+
+test("a wrong number is told with its place, neighbours and what was expected", function()
+  local case = check_lua("return function(x, a) local y = x * a y[2][3] = 7 return y end").cases[1]
+  is({case.ok, case.points, case.equation, case.index, case.got}, {false, 0, "eq 1", {2, 3}, 7})
+  has(case.message, "y[2, 3] is 7, expected ")
+  is(case.near.rows, {1, 2, 3})
+  is(case.near.columns, {2, 3, 4})
+  is(case.near.got[2][2], 7)
+end)
+
+test("the same seed draws the same inputs, another others", function()
+  local text = "return function(x, a) return x end"
+  local function got(seed) return check_lua(text, {seed = seed}).cases[1].got end
+  is(got(4), got(4))
+  assert(got(4) ~= got(5))
+end)
+
+test("work that grows with the square of N is told apart from work that grows with N", function()
+  local function text(inner)
+    return "return function(x, a) local s = 0 for i = 1, #x do for j = 1, " .. inner ..
+      " do for n = 1, 100 do s = s + 1 end end end return x * a end"
+  end
+  is(check_lua(text "1").points, 5)
+  local case = check_lua(text "#x").cases[2]
+  assert(not case.ok and case.costs.growth > 3)
+  has(case.message, "for a sequence twice as long it does ")
+end)
+
+test("an error in one case leaves the others alone, and tells the line", function()
+  local result = check_lua "return function(x, a)\n  if #x == 3 then error 'three' end\n  return x * a\nend"
+  is(result.points, 3)
+  has(result.cases[1].message, ".lua:2: three")
+end)
+
+test("what is taken away is not there, as a function or a method", function()
+  for _, call in ipairs {"x:cumsum(1)", "tarn.cumsum(x, 1)"} do
+    local case = check_lua("return function(x, a) return " .. call .. " end").cases[1]
+    assert(not case.ok)
+    has(case.message, "cumsum")
+  end
+end)
+
+test("a file that does not return a function fails with a sentence", function()
+  has(check_lua("x = 1").cases[1].message, "returns nothing, expected a function")
+  has(check_lua("return 1 +").cases[1].message, "unexpected symbol")
+end)
+
+-- ---- C ------------------------------------------------------------------------------------
+
+local compiler = require("tarn.lab.run_c").compiler()
+if not compiler then
+  tap.skip("exercises in C", "there is no C compiler")
+  return tap.done()
+end
+
+local sum = {name = "sum-rows", language = "c", entry = "sum_rows", returns = "int",
+  parameters = {"size_t N", "size_t D", {"const float *x", "N", "D"}, {"double *out", "N"},
+    {"int *seen", "2"}},
+  spec = function(inputs)
+    local x, out = inputs.x:totable(), {}
+    for i, row in ipairs(x) do
+      out[i] = 0
+      for _, entry in ipairs(row) do out[i] = out[i] + entry end
+    end
+    return {out = out, seen = {inputs.N, 8}, returned = inputs.D}
+  end,
+  tol = {k = 1e9}, -- the sum may be one of floats
+  cases = {{name = "rows", points = 4, limit = {heap = 1000, growth = 2.1},
+    inputs = function(draw, scale) return {x = draw.randn(5 * scale, 3), seen = {0, 7}} end}}}
+
+local RIGHT = [[
+#include <stdlib.h>
+int sum_rows(size_t N, size_t D, const float *x, double *out, int *seen)
+{
+    for (size_t i = 0; i < N; i++) {
+        out[i] = 0;
+        for (size_t d = 0; d < D; d++) out[i] += x[i * D + d];
+    }
+    seen[0] = (int)N;
+    seen[1]++;
+    return (int)D;
+}
+]]
+
+-- Checks the right answer with a piece replaced.
+local function check_c(piece, other, opt)
+  local at, last = RIGHT:find(piece or "", 1, true)
+  local text = RIGHT:sub(1, at - 1) .. (other or "") .. RIGHT:sub(last + 1)
+  return run.check(sum, answer(text, "c"), opt)
+end
+
+test("a right answer in C gets all points: inputs, results, what is changed, what is returned",
+  function()
+    local result = check_c()
+    is({result.points, result.problem, result.cases[1].message}, {4})
+  end)
+
+test("an access beside an array is told with the line and the argument's name", function()
+  local message = check_c("d < D", "d <= D").cases[1].message
+  has(message, ".c:6: reads 4 bytes just past the end of x, which has 60 bytes")
+end)
+
+test("what a compiler says first is told with the learner's line and the caret", function()
+  local problem = check_c("out[i] = 0;", "out[i] = 0").problem
+  has(problem, "does not compile: ")
+  has(problem, ".c:5:")
+  has(problem, "^")
+end)
+
+test("a changed signature is an error in the learner's file", function()
+  has(check_c("size_t N, size_t D", "size_t D, size_t N, int n").problem, "conflicting types")
+end)
+
+test("undefined behaviour is told in the sanitizer's words", function()
+  has(check_c("seen[1]++", "seen[1] = seen[0] / (seen[1] - 7)").cases[1].message,
+    ".c:9: division by zero")
+end)
+
+test("memory is counted", function()
+  local taken = "volatile char *p = malloc(5000); p[0] = 1; free((void *)p); return (int)D;"
+  local case = check_c("return (int)D;", taken).cases[1]
+  has(case.message, "bytes of memory at a time, allowed are 1,000")
+end)
+
+tap.done()
