@@ -20,7 +20,8 @@ local save = host.tensor_metatable.__methods.save
 local type, tostring, error, ipairs, pairs = type, tostring, error, ipairs, pairs
 local math_type, getmetatable = math.type, debug.getmetatable
 local concat, pack, unpack = table.concat, table.pack, table.unpack
-local gsub, format, sub = string.gsub, string.format, string.sub
+local gsub, gmatch, find = string.gsub, string.gmatch, string.find
+local format, sub = string.format, string.sub
 local exit = os.exit
 local tensor_metatable = host.tensor_metatable
 
@@ -114,10 +115,13 @@ local function run_one(run, loaded)
 end
 
 -- The message of an error with the line of the learner's file where it happened.
+local learners_file
 local function explain(problem)
   local text = type(problem) == "string" and problem or "error object: " .. tostring(problem)
-  local place = traceback("", 2):match("\n%s*(%S+:%d+): in ")
-  if place and not text:find("^[^\n]-:%d+:") then text = place .. ": " .. text end
+  if find(text, "^[^\n]-:%d+:") then return text end
+  for name, line in gmatch(traceback("", 2), "\n%s*([^\n:]+):(%d+): in ") do
+    if name == learners_file then return name .. ":" .. line .. ": " .. text end
+  end
   return text
 end
 
@@ -136,6 +140,7 @@ end
 
 local function run_lua(order)
   take_away(order.without)
+  learners_file = order.file
   limit(order.memory)
   local ok, loaded = xpcall(load_file, explain, order)
   if not ok then

@@ -45,6 +45,7 @@ local function index_of(place, shape)
 end
 
 function compare.number(x)
+  if x ~= x then return "nan" end
   if math.type(x) == "integer" or x == math.floor(x) and math.abs(x) < 1e6 then
     return ("%d"):format(x)
   end

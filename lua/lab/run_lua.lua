@@ -12,8 +12,8 @@ local MEMORY = 1 << 30 -- of Lua and tensors together
 
 -- What the child is to do with one run; its tensors become files.
 local function run_of(work, run)
-  local exercise, given = work.exercise, {}
-  for i, name in ipairs(exercise.parameters) do
+  local exercise, case, given = work.exercise, run.case, {}
+  for i, name in ipairs(case.parameters or exercise.parameters) do
     local value = run.inputs[name]
     local is_tensor = type(value) == "userdata"
     if is_tensor then
@@ -21,7 +21,6 @@ local function run_of(work, run)
     end
     given[i] = {name = name, npy = is_tensor, value = not is_tensor and value or nil}
   end
-  local case = run.case
   return {number = run.number, entry = case.entry or exercise.entry, arguments = given,
     results = case.results or exercise.results}
 end
