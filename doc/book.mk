@@ -17,13 +17,14 @@ weave_parts = $(wildcard $(srcdir)/doc/weave/*) $(srcdir)/doc/weave.lua
 facts = doc/book/$(lang)
 site = doc/html/$(lang)
 
-weave = KATEX='$(KATEX)' NODE='$(NODE)' $(PANDOC) --from markdown-implicit_figures --lua-filter $(srcdir)/doc/weave.lua \
+weave = KATEX='$(KATEX)' NODE='$(NODE)' $(PANDOC) --from markdown-implicit_figures$(smart) --columns 300 --lua-filter $(srcdir)/doc/weave.lua \
 	-M root=$(srcdir) -M build=doc/book -M lang=$(lang) -M draft=$(draft)
 weave_page = $(weave) -M mode=page --to html5 --template $(srcdir)/doc/weave/page.html \
 	--syntax-definition $(srcdir)/doc/weave/repl.xml --citeproc -M link-citations=true \
 	--bibliography $(srcdir)/doc/references.bib --lua-filter $(srcdir)/doc/weave/cited.lua
 
 ## What each chapter has, then all of it together. A file that would be the same stays as it is.
+$(facts)/reference.stamp $(site)/reference.html: smart = -smart
 $(facts)/%.stamp: $(srcdir)/doc/$(lang)/%.md $(srcdir)/doc/references.bib $(weave_parts)
 	$(AM_V_GEN)$(MKDIR_P) $(facts) doc/book/katex && $(weave) -M mode=facts -t plain -o /dev/null $< && touch $@
 $(facts)/reference.stamp: doc/reference.md $(weave_parts)
@@ -46,18 +47,34 @@ $(site)/figures/terminal.svg: $(srcdir)/doc/figures/terminal.svg
 	$(AM_V_GEN)$(MKDIR_P) $(site)/figures && cp $< $@
 figures = terminal $(patsubst $(srcdir)/doc/figures/%.lua,%,$(shell \
 	grep -L '^return ' $(srcdir)/doc/figures/*.lua 2>/dev/null))
-doc/html/assets/book.css: $(srcdir)/doc/weave/book.css
+doc/html/assets/%.css: $(srcdir)/doc/weave/%.css
 	$(AM_V_GEN)$(MKDIR_P) doc/html/assets && cp $< $@
 doc/html/assets/katex.min.css: $(KATEX)/katex.min.css
 	$(AM_V_GEN)$(MKDIR_P) doc/html/assets/fonts && cp $(KATEX)/fonts/*.woff2 doc/html/assets/fonts && \
 	$(SED) 's/,url([^)]*) format("\(woff\|truetype\)")//g' $< >$@.tmp && mv -f $@.tmp $@
 
+site_files = $(pages:%=$(site)/%.html) $(figures:%=$(site)/figures/%.svg) \
+	doc/html/assets/book.css doc/html/assets/katex.min.css
+
+## All pages as one, then as PDF.
+doc/html/$(lang)/paper.html: $(site_files) doc/html/assets/paper.css
+	$(AM_V_GEN)$(weave) -M mode=paper -M site=$(site) --to html5 -o $@.tmp \
+	--template $(srcdir)/doc/weave/paper.html /dev/null && mv -f $@.tmp $@
+doc/tarn-book.pdf: doc/html/$(lang)/paper.html
+	$(AM_V_GEN)$(WEASYPRINT) $< $@.tmp 2>$@.log && ! grep '^ERROR' $@.log >&2 && mv -f $@.tmp $@
+
 if WITH_BOOK
-html-local: $(pages:%=$(site)/%.html) $(figures:%=$(site)/figures/%.svg) doc/html/assets/book.css \
-	doc/html/assets/katex.min.css
+html-local: $(site_files)
 	@echo "the book: $(abs_builddir)/$(site)/index.html"
 else
 html-local:
 	@echo 'the book needs pandoc, KaTeX and tarn; configure says what is missing' >&2; exit 1
+endif
+if WITH_PAPER
+pdf-local: doc/tarn-book.pdf
+	@echo "the book: $(abs_builddir)/doc/tarn-book.pdf"
+else
+pdf-local:
+	@echo 'the PDF needs WeasyPrint and what make html needs; configure says what is missing' >&2; exit 1
 endif
 .PHONY: always

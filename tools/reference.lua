@@ -61,6 +61,11 @@ function markdown.label(label, text)
   end
 end
 
+-- Names, each to be a link.
+function markdown.see(text)
+  print("- *see*: " .. text:gsub("[^,%s]+", "`%0`"))
+end
+
 function markdown.example(e)
   local tags = e.tags and "{.repl ." .. e.tags:gsub("%s+", " .") .. "}" or "repl"
   print(("```%s\n%s\n```\n"):format(tags, e.example))
@@ -78,7 +83,7 @@ function markdown.entry(e)
   for _, label in ipairs(labels) do
     if e[label] then markdown.label(label, e[label]) end
   end
-  if e.see then markdown.label("see", e.see) end
+  if e.see then markdown.see(e.see) end
   print()
   if e.example then markdown.example(e) end
 end

@@ -41,6 +41,25 @@ end
 
 -- ---- references ------------------------------------------------------------------------------
 
+-- A reference that begins a sentence begins with a capital letter: @ch:x becomes @Ch:x.
+function marks.capitals(doc)
+  return doc:walk {
+    Inlines = function(list)
+      for i, cite in ipairs(list) do
+        local before = list[i - 2]
+        local begins = i == 1 or before and before.t == "Str" and before.text:find("[.?!]$") and
+          not before.text:find("^%a%.") and not before.text:find("%.%a+%.$")
+        if cite.t == "Cite" and begins and cite.citations[1].mode == "AuthorInText" then
+          cite.citations[1].id = cite.citations[1].id:gsub("^%l+:", {["ch:"] = "Ch:", ["eq:"] = "Eq:", ["fig:"] = "Fig:", ["ex:"] = "Ex:"})
+        end
+      end
+      return list
+    end,
+  }
+end
+
+local function upper(text) return text:sub(1, 1):upper() .. text:sub(2) end
+
 local function link(class, address, text)
   return html.inline('<a class="%s" href="%s">%s</a>', class, address, text)
 end
@@ -53,10 +72,11 @@ end
 
 local resolve = {}
 
-function resolve.ch(name)
+function resolve.ch(name, inside)
   local target = facts.chapters[name]
   if not target then return nil end
-  local text = target.number and ("%s %d"):format(setting.words.chapter, target.number)
+  local word = inside and setting.words.chapter or upper(setting.words.chapter)
+  local text = target.number and ("%s %d"):format(word, target.number)
     or html.escape(target.title)
   return html.inline('<a class="ref" href="%s" title="%s">%s</a>', target.page,
     html.escape(target.title), text)
@@ -73,22 +93,27 @@ function resolve.sec(name)
 end
 
 local words_for = {eq = "equation", fig = "figure", ex = "exercise"}
-local function numbered(kind, name)
+local function numbered(kind, name, inside)
   local label = facts.labels[kind .. ":" .. name]
   if not label then return nil end
   local text = kind == "eq" and "(" .. name .. ")" or label.number or html.escape(label.title or name)
-  return link("ref", marks.address(label.page, kind .. "-" .. name), setting.words[words_for[kind]] ..
-    " " .. text)
+  local word = setting.words[words_for[kind]]
+  return link("ref", marks.address(label.page, kind .. "-" .. name),
+    (inside and word or upper(word)) .. " " .. text)
 end
-for kind in pairs(words_for) do resolve[kind] = function(name) return numbered(kind, name) end end
+for kind in pairs(words_for) do
+  resolve[kind] = function(name, inside) return numbered(kind, name, inside) end
+end
 
 local function reference(citation)
-  local kind, name = citation.id:match("^(%l+):(.+)$")
+  local kind, name = citation.id:match("^(%a+):(.+)$")
+  kind = kind and kind:lower()
   if not KINDS[kind] then return nil end
   if not facts.whole then return html.inline("?") end
-  local found = resolve[kind](name)
+  local found = resolve[kind](name, kind == citation.id:match("^%l+"))
   if found then return found end
-  chapter.complain("@" .. citation.id, "unknown reference @" .. citation.id .. facts.meant(kind, name))
+  local id = ("@%s:%s"):format(kind, name)
+  chapter.complain(id, "unknown reference " .. id .. facts.meant(kind, name))
   return html.inline("?")
 end
 

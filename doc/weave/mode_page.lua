@@ -9,7 +9,7 @@ local weave = require "weaving"
 return function(doc)
   facts.load_book()
   chapter.open(PANDOC_STATE.input_files[1])
-  weave(doc)
+  doc = weave(doc)
   chapter.finish()
   doc = register.fill(doc)
   navigation.set(doc.meta)

@@ -27,7 +27,7 @@ function names.Code(code)
   code.attributes = {}
   names.used[code.text] = names.used[code.text] or chapter.section or chapter.id
   local key = names.key_of(code.text)
-  if not key or facts.names[key].page == chapter.page then return nil end
+  if not key then return nil end
   return pandoc.Link({code}, marks.address(facts.names[key].page, facts.names[key].anchor), "",
     pandoc.Attr("", {"name"}))
 end

@@ -11,7 +11,7 @@ local html = require "html"
 local navigation = {}
 
 local function title_of(page)
-  return (page.number and ('<span class="no">%d</span> '):format(page.number) or "") .. html.escape(page.title)
+  return (page.number and ('<span class="no">%d</span>'):format(page.number) or "") .. html.escape(page.title)
 end
 
 local function here(page) return page.page == chapter.page and ' aria-current="page"' or "" end
@@ -33,14 +33,16 @@ local function contents()
   for _, page in ipairs(facts.pages) do
     local inside = page.page == chapter.page and page.name ~= "index" and sections_of(page) or ""
     table.insert(items, ('<li class="%s"><a href="%s"%s>%s</a>%s</li>'):format(
-      page.number and "chapter" or "other", page.page, here(page), title_of(page), inside))
+      page.number and "chapter" or "other", page.page, here(page),
+      page.name == "index" and setting.words.front or title_of(page), inside))
   end
   return '<ol class="book">\n' .. table.concat(items, "\n") .. "\n</ol>"
 end
 
 local function neighbour(page, rel, word)
   if not page then return "<span></span>" end
-  return ('<a rel="%s" href="%s"><span class="way">%s</span> %s</a>'):format(rel, page.page, word, title_of(page))
+  return ('<a rel="%s" href="%s"><span class="way">%s</span> %s</a>'):format(rel, page.page, word,
+    page.name == "index" and setting.words.front or title_of(page))
 end
 
 local function ways()

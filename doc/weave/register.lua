@@ -1,7 +1,6 @@
 -- register.lua: divs that are made of the facts of all chapters: ::: contents on the first page,
 -- and ::: {.register of=terms}, of=symbols, of=functions, of=library.
 
-local setting = require "setting"
 local facts = require "facts"
 local names = require "names"
 local html = require "html"
@@ -17,7 +16,7 @@ local function contents_entry(page)
       table.insert(sections, ('<a href="%s#%s">%s</a>'):format(page.page, section.anchor, html.escape(section.title)))
     end
   end
-  local number = page.number and ('<span class="no">%d</span> '):format(page.number) or ""
+  local number = page.number and ('<span class="no">%d</span>'):format(page.number) or ""
   return ('<li class="%s"><a class="title" href="%s">%s%s</a>%s</li>'):format(page.number and "chapter" or "other",
     page.page, number, html.escape(page.title),
     #sections > 0 and '<p class="sections">' .. table.concat(sections, " · ") .. "</p>" or "")
@@ -82,8 +81,7 @@ local function terms(symbols)
     for _, term in ipairs(page.terms) do
       if (term.symbol or false) == symbols then
         table.insert(list, {key = term.text, html = ('<li><a href="%s#%s">%s</a> <span class="facts">%s</span></li>'):format(
-          page.page, term.id, html.escape(term.text), page.number and setting.words.chapter .. " " .. page.number or
-          html.escape(page.title))})
+          page.page, term.id, html.escape(term.text), page.number or html.escape(page.title))})
       end
     end
   end

@@ -1,6 +1,6 @@
 -- setting.lua: what the command line says about this run of the filter.
 --
---   setting.mode, setting.root, setting.build, setting.lang   from -M
+--   setting.mode, .root, .build, .site, .lang   from -M
 --   setting.draft    problems are told and do not stop the build
 --   setting.folder   where the filter lies (doc/)
 --   setting.words    words-LANG.lua: all that the filter itself says to readers
@@ -16,6 +16,7 @@ function setting.read(meta, folder)
   setting.mode = value(meta, "mode", "page")
   setting.root = value(meta, "root", ".")
   setting.build = value(meta, "build", ".")
+  setting.site = value(meta, "site", ".")
   setting.lang = value(meta, "lang", "en")
   setting.draft = value(meta, "draft", "no") == "yes"
   setting.words = require("words-" .. setting.lang)

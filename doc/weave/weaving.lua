@@ -73,6 +73,7 @@ local function weave(doc)
   end
   marks.sections = {}
   maths.prepare(doc)
+  doc = marks.capitals(doc)
   local out = pandoc.List()
   for _, block in ipairs(doc.blocks) do
     out:extend(pandoc.walk_block(pandoc.Div {block}, inner).content)

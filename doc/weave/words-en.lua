@@ -9,8 +9,8 @@ return {
   back_matter = {"glossary", "popular-summaries", "instructor", "reference", "register", "bibliography"},
 
   -- References: what stands before the number.
-  chapter = "chapter", Chapter = "Chapter", equation = "equation", figure = "figure",
-  Figure = "Figure", exercise = "exercise",
+  chapter = "chapter", equation = "equation", figure = "figure", exercise = "exercise",
+  Chapter = "Chapter", Figure = "Figure", -- at the head of one
 
   -- Above a listing.
   lines = "lines", line = "line", inside = "in", whole = "function", test = "test",
@@ -23,9 +23,6 @@ return {
   languages = {c = "C", lua = "Lua", cuda = "CUDA"},
 
   -- Around a page.
-  skip = "Skip to the text", contents = "Contents", chapters = "Chapters", back = "Back matter",
-  previous = "Previous", next = "Next", up = "Contents", on_this_page = "On this page",
-  defined = "defined", entry = "reference", page = "page",
-  symbols = "Symbols", terms = "Terms", functions = "Functions at the prompt",
-  library = "Functions in C",
+  skip = "Skip to the text", contents = "Contents", front = "The book",
+  previous = "Previous", next = "Next",
 }

@@ -1,0 +1,68 @@
+-- mode_paper.lua: all pages as one, for print: a title, contents with page numbers, chapters.
+--
+-- The pages of the site are taken as they are; only what they are wrapped in is left out, links
+-- between them become links within, and so do the numbers of lines that pandoc gives to code.
+
+local chapter = require "chapter"
+local setting = require "setting"
+local facts = require "facts"
+local html = require "html"
+
+local LEFT_OUT = {index = true, register = true}
+
+local function text_of(page)
+  local path = pandoc.path.join {setting.site, page.page}
+  local text = assert(chapter.read(path))
+  return (text:match("<!%-%- text %-%->(.*)<!%-%- end of text %-%->"))
+end
+
+-- "04-prefix-sum.html#eq-8" is "#eq-8" here, and the page alone is the head of its chapter.
+local function link_within(text)
+  return (text:gsub('href="([%w-]+%.html)(#?[^"]*)"', function(page, anchor)
+    local target = facts.by_page[page]
+    if not target then return nil end
+    if LEFT_OUT[target.name] then return "" end
+    return ('href="%s"'):format(anchor ~= "" and anchor or "#" .. target.id)
+  end))
+end
+
+-- MathML is for screen readers of pages; in print it would be a second copy of each formula.
+local function clean(text)
+  text = text:gsub('<span class="katex%-mathml">.-</math></span>', "")
+  text = text:gsub('<span id="cb%d+%-%d+"><a href="#cb%d+%-%d+"[^>]*></a>', "<span>")
+  return (text:gsub(' id="cb%d+"', ""))
+end
+
+local function contents(pages)
+  local items = {}
+  for _, page in ipairs(pages) do
+    local number = page.number and ('<span class="no">%d</span>'):format(page.number) or ""
+    table.insert(items, ('<li><a href="#%s">%s%s</a></li>'):format(page.id, number, html.escape(page.title)))
+    for _, section in ipairs(page.number and page.sections or {}) do
+      if section.level == 2 then
+        table.insert(items, ('<li class="section"><a href="#%s">%s</a></li>'):format(section.anchor,
+          html.escape(section.title)))
+      end
+    end
+  end
+  return table.concat(items, "\n")
+end
+
+return function(doc)
+  facts.load_book()
+  local pages, parts = {}, {}
+  for _, page in ipairs(facts.pages) do
+    if not LEFT_OUT[page.name] then
+      table.insert(pages, page)
+      table.insert(parts, ('<article class="%s">%s</article>'):format(page.number and "chapter" or "back",
+        clean(link_within(text_of(page)))))
+    end
+  end
+  local words = setting.words
+  doc.meta.pagetitle = words.book .. ": " .. words.subtitle
+  doc.meta["book-title"], doc.meta.subtitle = words.book, words.subtitle
+  doc.meta["word-contents"] = words.contents
+  doc.meta["contents-list"] = pandoc.MetaBlocks {html.block("%s", contents(pages))}
+  doc.blocks = {html.block("%s", table.concat(parts, "\n"))}
+  return doc
+end
