@@ -48,7 +48,8 @@ program_tests += tests/cli/kernel.sh
 EXTRA_DIST += tests/kernels
 
 ## The course: tarn-lab.
-lua_tests += tests/lua/lab_course.lua tests/lua/lab_learner.lua tests/lua/lab_run.lua
+lua_tests += tests/lua/lab_course.lua tests/lua/lab_learner.lua tests/lua/lab_watch.lua
+lua_tests += tests/lua/lab_data.lua tests/lua/lab_grade.lua tests/lua/lab_run.lua
 EXTRA_DIST += tests/lua/lab.lua
 
 ## Pictures.

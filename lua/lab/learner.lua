@@ -2,6 +2,7 @@
 --
 -- Each takes the desk, the words behind its name and the options, and gives the exit status.
 
+local run = require "tarn.lab.run"
 local files = require "tarn.lab.files"
 local page = require "tarn.lab.page"
 local predict = require "tarn.lab.predict"
@@ -108,7 +109,6 @@ end
 -- Checks one exercise and tells; true if it passed.
 function learner.check_one(desk, exercise, seed)
   local answers = insist_on_predictions(desk, exercise)
-  local run = require "tarn.lab.run" -- TODO: to the top when it is there
   local result = run.check(exercise, desk:path(exercise), {seed = seed or DEFAULT_SEED})
   local out = page.new()
   show.result(out, exercise, result)

@@ -26,7 +26,12 @@ local commands = {
     options = {all = true, yes = true}},
   solution = {module = "learner", least = 1, most = 1, call = "solution NAME",
     options = {["give-up"] = true}},
+  watch = {module = "watch", most = 1, call = "watch [NAME]", options = {seed = "N"}},
   report = {module = "report", most = 0, call = "report", options = {json = true}},
+  grade = {module = "grade", least = 1, call = "grade DIR...", alone = true,
+    options = {course = "FILE", out = "DIR", jobs = "N", trust = true}},
+  package = {module = "package", least = 1, most = 1, call = "package DIR", alone = true},
+  author = {module = "author", call = "author [NAME]...", alone = true, options = {jobs = "N"}},
 }
 
 local HELP = [[
@@ -35,7 +40,7 @@ Work on the exercises of tarn: fill in a file in a folder of your own, check it.
 
 For learners:
   list               the exercises and how far you are
-  start [NAME]       put the file of an exercise, or of the next, into the folder
+  start [NAME]       put the file of an exercise, or the next, into the folder
   check [NAME]       run what you wrote; without NAME the file changed last
       --seed=N         draw other inputs
   hint NAME [LEVEL]  the next of three hints, or that of a level
@@ -44,8 +49,19 @@ For learners:
       --yes            without asking
   solution NAME      the solution, after you passed
       --give-up        or before, which is recorded
+  watch [NAME]       check whenever you save, until all is done
   report             points by chapter
       --json           for programs
+
+For teachers and authors:
+  grade DIR...       grade folders of students' folders: grades.csv, grades.md
+      --course=FILE    by a course file: deadline, weights, seeds, hidden tests
+      --out=DIR        put the tables into DIR
+      --jobs=N         check N files at a time, instead of one for each core
+      --trust          run students' code without bubblewrap around it
+  package DIR        put the exercises without solutions into a new DIR
+  author [NAME]...   check what exercises promise: solutions pass, starts and
+                     wrong answers fail, pasted code earns little
 
 NAME is a name as in the list, 04-name, its number such as 4.2, or a file.
 

@@ -1,5 +1,5 @@
 -- lab_learner.lua: the commands of tarn-lab as a learner gives them. What would run his code is
--- played here: a file with the word "right" in it passes, another fails its second case.
+-- played: a file with the word "right" in it passes, another fails its second case.
 local tap = dofile(arg[0]:match("^.*/") .. "tap.lua")
 local lab = dofile(arg[0]:match("^.*/") .. "lab.lua")
 local test, is = tap.test, tap.is
@@ -8,29 +8,7 @@ local host = require "tarn.host"
 local files = require "tarn.lab.files"
 local system = require "tarn.lab.system"
 
-local asked -- the options of the last check
-
-local function wrong(case)
-  case.ok, case.points, case.result, case.index = false, 0, "out", {3, 2}
-  case.message = "out[3, 2] is 0.5, expected 0.25 within 64 eps"
-  case.near = {rows = {2, 3, 4}, columns = {1, 2, 3},
-    expected = {{1, 2, 3}, {4, 0.25, 6}, {7, 8, 9}}, got = {{1, 2, 3}, {4, 0.5, 0 / 0}, {7, 8, 9}}}
-end
-
-package.loaded["tarn.lab.run"] = {check = function(exercise, file, options)
-  asked = options
-  local result = {cases = {}, points = 0, max = exercise.points, seed = options.seed}
-  local right = files.read(file):find("right")
-  for i, case in ipairs(exercise.cases) do
-    local found = {name = case.name, ok = true, points = case.points, max = case.points,
-      equation = case.equation, costs = {heap = 1024}}
-    if i == 2 and not right then wrong(found) end
-    result.cases[i], result.points = found, result.points + found.points
-  end
-  return result
-end}
-
-local main = require("tarn.lab.main").main
+lab.play()
 local folder = lab.course()
 local desk -- the learner's folder
 local desks = 0
@@ -41,20 +19,9 @@ local function fresh_desk()
   files.make_folder("test", desk)
 end
 
--- Runs a command; gives its status, what it wrote, and what it wrote on stderr.
-local function run(...)
-  local out, err, write, stderr, note = {}, {}, io.write, io.stderr, host.note
-  io.write = function(...) out[#out + 1] = table.concat({...}) end
-  io.stderr = {write = function(_, ...) err[#err + 1] = table.concat({...}) end}
-  host.note = function(text) err[#err + 1] = "note: " .. text .. "\n" end
-  local status = main {"--exercises", folder, "--dir=" .. desk, ...}
-  io.write, io.stderr, host.note = write, stderr, note
-  return status, table.concat(out), table.concat(err)
-end
+local has = lab.has
 
-local function has(text, part)
-  if not text:find(part, 1, true) then error("'" .. part .. "' is not in:\n" .. text, 2) end
-end
+local function run(...) return lab.run("--exercises", folder, "--dir=" .. desk, ...) end
 
 local function read(name) return files.read(files.join(desk, name)) end
 
@@ -139,7 +106,7 @@ end)
 
 test("the seed of a check is the one asked for, and recorded", function()
   run("check", "memory", "--seed", "7")
-  is({asked.seed, recorded("memory", "seed")}, {7, "7"})
+  is({lab.asked.seed, recorded("memory", "seed")}, {7, "7"})
 end)
 
 test("hints come one after the other and are counted", function()

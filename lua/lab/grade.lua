@@ -1,0 +1,250 @@
+-- grade.lua: grades a class: for every student and exercise one row, in grades.csv and grades.md.
+--
+--   tarn-lab grade DIR... [--course=FILE] [--out=DIR] [--jobs=N] [--trust]
+--
+-- A DIR holds a folder for each student, with his files and progress.txt in it. Each check is
+-- its own: what crashes, hangs or is missing costs the points of that exercise. Rows are in
+-- the order of students and of the course, so that the same files give the same tables; marks
+-- that were put by hand into the column `mark` of grades.csv are taken over into the new one.
+
+local tarn = require "tarn"
+local run = require "tarn.lab.run"
+local course = require "tarn.lab.course"
+local files = require "tarn.lab.files"
+local identity = require "tarn.lab.identity"
+local predict = require "tarn.lab.predict"
+local progress = require "tarn.lab.progress"
+local rules = require "tarn.lab.rules"
+local sheet = require "tarn.lab.sheet"
+local system = require "tarn.lab.system"
+local arguments = require "tarn.lab.arguments"
+local report = require "tarn.report"
+
+local grade = {}
+
+local LARGEST = 1 << 20 -- bytes of a file that is handed in
+
+local columns = {"student", "exercise", "tarn", "hash", "seed", "hints", "points", "max", "partial",
+  "late", "score", "mark", "note"}
+
+-- ---- what was handed in -------------------------------------------------------------------
+
+local function students_of(folder, seen)
+  local list, names = {}, files.list(folder)
+  if not names then error("grade: " .. folder .. ": there is no such folder", 0) end
+  for _, name in ipairs(names) do
+    local path = files.join(folder, name)
+    if system.kind(path) == "folder" then
+      if seen[name] then
+        error(("grade: %s is in %s and in %s"):format(name, seen[name], folder), 0)
+      end
+      seen[name] = folder
+      list[#list + 1] = {name = name, folder = path}
+    end
+  end
+  if #list == 0 then
+    error("grade: " .. folder .. ": no students' folders in it; expected one for each", 0)
+  end
+  return list
+end
+
+-- The path of a student's file, named as start names it or without the number; or nil, why.
+local function submission(student, exercise)
+  for _, name in ipairs {exercise.file, exercise.name .. "." .. exercise.extension} do
+    local path = files.join(student.folder, name)
+    local kind = system.kind(path)
+    if kind == "file" then return path end
+    if kind then return nil, ("%s is a %s, not a file"):format(name, kind) end
+  end
+  return nil, "not handed in"
+end
+
+-- The hints that progress.txt admits to: it is the student's, so it may say anything.
+local function records_of(student)
+  local text = system.read(files.join(student.folder, progress.FILE), LARGEST)
+  return text and progress.parse(text) or {}
+end
+
+-- ---- one exercise of one student ----------------------------------------------------------
+
+-- Points of the cases that passed with every seed so far.
+local function merge(merged, result)
+  for _, case in ipairs(result.cases or {}) do
+    local before = merged.cases[case.name]
+    merged.cases[case.name] = math.min(before or math.huge, result.problem and 0 or case.points)
+  end
+  merged.problem = merged.problem or result.problem
+  merged.skipped = merged.skipped or result.skipped
+  for _, case in ipairs(result.cases or {}) do
+    if not case.ok and not merged.failed then
+      merged.failed = case.name .. (case.message and ": " .. case.message or "")
+    end
+  end
+end
+
+local function first_line(text) return (text:match("^[^\n]*"):gsub("%s+$", "")) end
+
+local function check(entry, by, isolate)
+  local merged = {cases = {}}
+  local hidden = rules.hidden(by, entry.exercise)
+  for _, seed in ipairs(by.seeds) do
+    merge(merged, run.check(entry.exercise, entry.path,
+      {seed = seed, isolate = isolate, limits = by.limits, hidden = hidden}))
+  end
+  local points = 0
+  for _, earned in pairs(merged.cases) do points = points + earned end
+  local note = merged.problem or merged.skipped and "skipped: " .. merged.skipped or merged.failed
+  return points, note and first_line(note) or ""
+end
+
+-- Points and a note; unanswered predictions keep a file from being run, as they do in check.
+local function graded(entry, by, isolate)
+  if not entry.path then return 0, entry.why end
+  local text, why = system.read(entry.path, LARGEST)
+  if not text then return 0, why end
+  local question = predict.unanswered(entry.exercise, text)
+  if question then return 0, "not answered before the run: " .. question end
+  return check(entry, by, isolate)
+end
+
+-- ---- all of them ----------------------------------------------------------------------------
+
+local function gather(folders, by)
+  local entries, seen = {}, {}
+  for _, folder in ipairs(folders) do
+    for _, student in ipairs(students_of(folder, seen)) do
+      local records = records_of(student)
+      for place, exercise in ipairs(by.exercises) do
+        local path, why = submission(student, exercise)
+        entries[#entries + 1] = {student = student.name, exercise = exercise, place = place,
+          path = path, why = why, record = records[exercise.name] or progress.new()}
+      end
+    end
+  end
+  table.sort(entries, function(a, b)
+    if a.student ~= b.student then return a.student < b.student end
+    return a.place < b.place
+  end)
+  return entries
+end
+
+local function max_of(exercise, by)
+  local max = exercise.points
+  for _, case in ipairs(rules.hidden(by, exercise)) do max = max + case.points end
+  return max
+end
+
+local function row_of(entry, points, note, by)
+  local exercise = entry.exercise
+  local stat = entry.path and system.stat(entry.path)
+  local days = rules.lateness(by, entry.student, stat and stat.mtime)
+  local max = max_of(exercise, by)
+  if entry.record.solution then
+    note = "saw the solution before passing" .. (note ~= "" and "; " .. note or "")
+  end
+  return {student = entry.student, exercise = exercise.name, tarn = tarn.version,
+    hash = identity.of(exercise), seed = table.concat(by.seeds, " "), hints = entry.record.hints,
+    points = points, max = max, partial = points / max, late = days,
+    score = rules.score(by, exercise, points, days), mark = "", note = note}
+end
+
+-- Tells who waits at a terminal how far it is.
+local done = 0
+local function count_down(all)
+  done = done + 1
+  if not system.tty(2) then return end
+  io.stderr:write(("\rgraded %d of %d%s"):format(done, all, done == all and "\n" or ""))
+end
+
+local function run_all(entries, by, isolate, jobs)
+  local tasks = {}
+  for i, entry in ipairs(entries) do
+    tasks[i] = function()
+      local points, note = graded(entry, by, isolate)
+      count_down(#entries)
+      return {points = points, note = note}
+    end
+  end
+  local rows = {}
+  for i, outcome in ipairs(run.parallel(tasks, jobs)) do
+    local ok, value = outcome[1], outcome[2]
+    local points = ok and value.points or 0
+    local note = ok and value.note or "could not be graded: " .. first_line(tostring(value))
+    rows[i] = row_of(entries[i], points, note, by)
+  end
+  return rows
+end
+
+-- ---- marks by hand, and the files -----------------------------------------------------------
+
+local function key(row) return row.student .. "\0" .. row.exercise end
+
+-- Takes marks over from the table before; a marked row that is gone stays as it was.
+local function keep_marks(rows, path)
+  local text = files.read(path)
+  if not text then return end
+  local marked, there = {}, {}
+  local earlier = sheet.parse(text)
+  for _, row in ipairs(earlier) do marked[key(row)] = row.mark end
+  for _, row in ipairs(rows) do
+    there[key(row)] = true
+    row.mark = marked[key(row)] or ""
+  end
+  for _, row in ipairs(earlier) do
+    if row.mark and row.mark ~= "" and not there[key(row)] then rows[#rows + 1] = row end
+  end
+end
+
+local function totals(rows)
+  local list, by_name = {}, {}
+  for _, row in ipairs(rows) do
+    local total = by_name[row.student]
+    if not total then
+      total = {student = row.student, points = 0, max = 0, score = 0}
+      by_name[row.student], list[#list + 1] = total, total
+    end
+    for _, column in ipairs {"points", "max", "score"} do
+      total[column] = total[column] + (tonumber(row[column]) or 0)
+    end
+  end
+  return list
+end
+
+local function write(out, rows)
+  local csv, markdown = files.join(out, "grades.csv"), files.join(out, "grades.md")
+  local sums = totals(rows)
+  keep_marks(rows, csv)
+  files.write("grade", csv, sheet.csv(columns, rows))
+  files.write("grade", markdown, sheet.markdown({"student", "points", "max", "score"}, sums) ..
+    "\n" .. sheet.markdown(columns, rows))
+  local lines = {}
+  for i, sum in ipairs(sums) do
+    lines[i] = {sum.student, ("%.6g"):format(sum.points), ("%.6g"):format(sum.max),
+      ("%.6g"):format(sum.score)}
+  end
+  io.write(report.layout({"student", ">points", ">max", ">score"}, lines), "\n",
+    "in ", csv, " and ", markdown, "\n")
+end
+
+-- How learners' code is kept apart; without it one has to say that one trusts it.
+local function isolation(options)
+  local how, why = run.isolation()
+  if how then return how end
+  if options.trust then return "none" end
+  error(("grade: nothing keeps students' code apart here (%s): install bubblewrap, grade in a " ..
+    "container or on a machine that may be lost, and say --trust"):format(why), 0)
+end
+
+function grade.grade(words, options)
+  local list, problems = course.open(course.folder(options.exercises))
+  if problems[1] then error("grade: " .. problems[1].why, 0) end
+  local by = rules.read(options.course, list)
+  local isolate = isolation(options)
+  local out = options.out or "."
+  files.make_folder("grade", out)
+  local jobs = math.max(1, arguments.number(options, "jobs", system.cores()))
+  write(out, run_all(gather(words, by), by, isolate, jobs))
+  return 0
+end
+
+return grade
