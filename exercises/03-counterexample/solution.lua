@@ -1,0 +1,58 @@
+-- Mask first, or parentheses first? Chapters 3 and 4, eqs 6 and 9.
+--
+-- Causal attention masks the square of all pairs, with L the lower triangle of ones, and "*" entry
+-- by entry:
+--
+--     masked = ((Q K^T) * L) V
+--
+-- Somebody moves the parentheses first and masks what is left: Q ((K^T V) * L). With two tokens
+-- and two features all of these are 2 x 2, so it can even be written down.
+
+local answer = {}
+
+-- Gives Q, K, V, three tensors [2, 2] with entries from 1 to 9, for which the two differ.
+function answer.counterexample()
+  --> todo
+  --: return zeros(2, 2), zeros(2, 2), zeros(2, 2)
+  return tensor {{1, 2}, {2, 1}}, tensor {{1, 2}, {2, 1}}, tensor {{1, 3}, {5, 2}}
+  --< todo
+end
+
+-- One example would not have been enough to believe it: gives Q, K, V for which both are the same.
+-- Entries are whole numbers from 0 to 9, and no row of the three is all 0.
+function answer.agreement()
+  --> todo
+  --: return zeros(2, 2), zeros(2, 2), zeros(2, 2)
+  return tensor {{1, 1}, {0, 1}}, tensor {{1, 1}, {1, 1}}, tensor {{1, 1}, {0, 1}}
+  --< todo
+end
+
+-- Some masks can be moved. Gives such an L: a tensor [2, 2] of zeros and ones, with at least one
+-- of each, such that ((Q K^T) * L) V can be made without the square of pairs, whatever Q, K and V.
+function answer.movable()
+  --> todo
+  --: return tensor {{1, 0}, {1, 1}}
+  return tensor {{1, 0}, {1, 0}}
+  --< todo
+end
+
+-- Makes ((Q K^T) * L) V for the mask whose every row is w [N], zeros and ones: which keys there
+-- are at all. Q, K [N, C], V [N, M]. There may be 20,000 tokens: no square of them.
+function answer.masked(Q, K, V, w)
+  --> todo
+  --: return (Q:mm(K:t()) * w:unsqueeze(1)):mm(V)
+  return Q:mm(K:t():mm(V * w:unsqueeze(2)))
+  --< todo
+end
+
+-- Before you run anything: six tokens. How many different sums S = sum_j k_j v_j^T are asked by the
+-- queries, if every query sees all six keys; if query i sees keys 1 to i; if no query sees keys 5
+-- and 6; if tokens 1 to 3 see each other and the others are causal? Gives four numbers.
+function answer.sums()
+  --> todo
+  --: return 0, 0, 0, 0
+  return 1, 6, 1, 4
+  --< todo
+end
+
+return answer
