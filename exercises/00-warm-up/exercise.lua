@@ -24,7 +24,7 @@ return {
   chapter = 0,
   order = 1,
   language = "lua",
-  minutes = 10,
+  minutes = 5,
   points = 6,
   summary = "move rows down by one; a matrix of 0 and 1 that says who sees whom",
   equations = "eq 1.2",

@@ -104,7 +104,7 @@ return {
     },
     {
       file = "wrong/no-zero.c", fails = "where no key is left the output is 0",
-      because = "0 / 0 is NaN",
+      because = "0 / 0 is NaN", says = "nan",
     },
   },
   paste = {{region = "src/stages/sim.c:sim_naive", file = "paste/sim-naive.c"}},

@@ -39,7 +39,9 @@ local function distinct(inputs, got)
     return false, ("expected a tensor [%d] of points"):format(inputs.C + 1)
   end
   for i, x in ipairs(points) do
-    if x ~= x or math.abs(x) == math.huge then return false, "a point is not a finite number" end
+    if x ~= x or math.abs(x) == math.huge then
+      return false, "a point is not a finite number"
+    end
     for j = i + 1, #points do
       if points[j] == x then
         return false, ("points %d and %d are both %g, which makes two rows of the matrix equal")

@@ -144,7 +144,7 @@ return {
   wrong = {
     {
       file = "wrong/signed.lua", fails = "similarities are above 0",
-      because = "features of both signs have products of both signs",
+      because = "features of both signs have products of both signs", says = "is -",
     },
     {
       file = "wrong/batch.lua", fails = "row by row: no row knows of the others",
@@ -160,7 +160,7 @@ return {
     },
     {
       file = "wrong/overflow.lua", fails = "and finite, for entries from -50 to 50",
-      because = "exp(20 x) is infinite at x = 50, also in float64",
+      because = "exp(20 x) is infinite at x = 50, also in float64", says = "infinite",
     },
   },
 }

@@ -12,7 +12,7 @@
 --   * it is sharper than elu + 1: for 60 random tokens of width 8 as queries and keys, the
 --     largest weight of a query is at least twice as large, on average
 --
--- elu + 1 does all but the last: phi.elu1(x), with the slope minimum(phi.elu1(x), 1). About 10
+-- elu + 1 does all but the last: phi.elu1(x), with the slope phi.elu1(x):minimum(1). About 10
 -- lines.
 
 --> todo

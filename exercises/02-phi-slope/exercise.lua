@@ -72,7 +72,7 @@ return {
   wrong = {
     {
       file = "wrong/sum.c", fails = "small features survive",
-      because = "exp(x / a) - 1 + 1 has lost nearly all digits of exp(x / a)",
+      because = "exp(x / a) - 1 + 1 has lost nearly all digits of exp(x / a)", says = "is 0,",
     },
     {
       file = "wrong/inside.c", fails = "on both sides of 0",
@@ -81,6 +81,7 @@ return {
     {
       file = "wrong/blend.c", fails = "large entries give large features, no NaN",
       because = "the piece that does not hold is infinite, and infinity times 0 is NaN",
+      says = "nan",
     },
   },
   paste = {{region = "src/stages/phi.c:elu1", file = "paste/elu1.c"}},

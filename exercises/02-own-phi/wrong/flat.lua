@@ -1,7 +1,7 @@
 -- Is elu + 1.
 local function apply(x) return phi.elu1(x) end
 
-local function grad(x, df) return minimum(phi.elu1(x), 1) * df end
+local function grad(x, df) return phi.elu1(x):minimum(1) * df end
 
 return {
   rows = function(x)
