@@ -1,0 +1,78 @@
+-- The recurrence in register tiles: loads of memory are counted.
+
+-- Token after token: the state fades, takes the token in, is read.
+local function spec(inputs)
+  local q, k, v = inputs.q:totable(), inputs.k:totable(), inputs.v:totable()
+  local S, out = inputs.S:totable(), {}
+  for m = 1, inputs.M do out[m] = {} end
+  for i = 1, inputs.N do
+    for m = 1, inputs.M do out[m][i] = 0 end
+    for c = 1, inputs.C do
+      for m = 1, inputs.M do
+        S[c][m] = inputs.fade * S[c][m] + k[c][i] * v[m][i]
+        out[m][i] = out[m][i] + q[c][i] * S[c][m]
+      end
+    end
+  end
+  return {S = S, out = out}
+end
+
+local function tokens(N, C, M, fade)
+  return function(draw)
+    return {q = draw.rand(C, N), k = draw.rand(C, N), v = draw.randn(M, N),
+      S = draw.randn(C, M), fade = fade}
+  end
+end
+
+-- The loop of the start loads S, k, v, then S, q, out for each entry of the state: 6 N C M.
+local function quarter(i) return 6 * i.N * i.C * i.M // 4 end
+
+return {
+  title = "A tile of registers", chapter = 10, order = 2, language = "c", minutes = 75,
+  points = 12,
+  summary = "the recurrence with a quarter of the loads: each row of the state meets four tokens",
+  equations = "eqs 10.1 and 10.2",
+  entry = "recur",
+  parameters = {
+    "size_t N", "size_t C", "size_t M", "float fade", {"const float *q", "C", "N"},
+    {"const float *k", "C", "N"}, {"const float *v", "M", "N"}, {"float *S", "C", "M"},
+    {"float *out", "M", "N"},
+  },
+  spec = spec,
+  tol = {k = 256, why = "sums of up to 96 products in float32, in another order"},
+  cases = {
+    {name = "one token", equation = "eq 10.1", points = 1, inputs = tokens(1, 3, 2, 1)},
+    {name = "eight tokens and nothing fades", equation = "eq 10.1", points = 1,
+      inputs = tokens(8, 4, 8, 1)},
+    {name = "a state that fades", equation = "eq 10.1", points = 1, inputs = tokens(12, 5, 4, 0.75)},
+    {name = "tokens and columns that fill no tile", equation = "eq 10.1", points = 2,
+      inputs = tokens(11, 5, 7, 0.9)},
+    {name = "a quarter of the loads", equation = "eq 10.2", points = 7,
+      inputs = tokens(64, 32, 24, 0.9), limit = {loads = quarter}},
+  },
+  hints = {
+    "A row of the state needs no other row. What can you do with it before you put it back, and " ..
+      "which numbers have to be at hand for that?",
+    "For a tile of 4 tokens and 4 columns: 16 values and 16 sums stay in local variables while c " ..
+      "runs; each c loads 4 numbers of S, 4 of k and 4 of q, does 32 multiply-adds, stores 4.",
+    "for i by 4, m by 4: float values[4][4], sums[4][4] (zeros); for c: float row[4] from S; for " ..
+      "t < 4: row[x] = fade * row[x] + k[c N + i + t] * values[t][x]; sums[t][x] += q[..] * row[x]; " ..
+      "put row back. Then out. Loops of constant length over local arrays need no memory; what is " ..
+      "left over at the ends can go through a plain loop.",
+  },
+  wrong = {
+    {file = "wrong/textbook.c", fails = "a quarter of the loads", says = "floats read",
+      because = "the loop of the text: right, with all its loads"},
+    {file = "wrong/no-rest.c", fails = "tokens and columns that fill no tile",
+      because = "tokens and columns beyond the last whole tile are left out"},
+    {file = "wrong/late-read.c", fails = "eight tokens and nothing fades", says = "out[",
+      because = "the row is read when all four tokens are in it: a token sees later ones"},
+    {file = "wrong/fades-once.c", fails = "a state that fades",
+      because = "the state fades once for four tokens"},
+  },
+  paste = {{region = "src/stages/prefix.c:prefix_naive", file = "paste/prefix_naive.c"}},
+  predict = {
+    {ask = "How many loads of S, k and q does a multiply-add take in a tile of 4 tokens and 4 " ..
+      "columns?", answer = "12 loads for 32 multiply-adds: 0.375."},
+  },
+}
