@@ -219,6 +219,21 @@ local class = {
   end,
 }
 
+-- What is known of a kernel before it is compiled.
+local function read_kernel(file, name, device, check)
+  local text, why = read(file)
+  if not text then fail("%s", why) end
+  local self = {file = file, name = name, text = text, device = device, check = check,
+    loaded = {}, included = source.included(file, text, read), cache = cache_folder()}
+  self.signature, self.arguments = source.describe(self)
+  return self
+end
+
+-- Compiles a kernel for the checks, into the cache: nothing of it is loaded.
+local function compile_only(file, name)
+  compile(read_kernel(file, name, "emu", true), "checked")
+end
+
 local function check_call(file, name, opt)
   if host.restricted then fail("closed by --restricted, for it runs a compiler") end
   if type(file) ~= "string" or file == "" or file:find('[%c"\\]') then
@@ -271,14 +286,12 @@ end
 -- see: emu, profile, backends
 function tarn.kernel(file, name, opt)
   local device, check = check_call(file, name, opt)
-  local text, why = read(file)
-  if not text then fail("%s", why) end
-  local self = {file = file, name = name, text = text, device = device, check = check,
-    loaded = {}, included = source.included(file, text, read), cache = cache_folder()}
-  self.signature, self.arguments = source.describe(self)
+  local self = read_kernel(file, name, device, check)
   local k = setmetatable({name = name, file = file, device = device, check = check,
     signature = self.signature}, class)
   inside[k] = self
   variant_of(self, wanted(self))
   return k
 end
+
+return {compile = compile_only}

@@ -21,7 +21,7 @@ local kinds = {
   capstone = "boolean", hints = "table", cases = "table", spec = "function", wrong = "table",
   paste = "table", predict = "table", entry = "string", returns = "string",
   parameters = "table", results = "table", launch = "function", limit = "table",
-  tol = "table", without = "table",
+  tol = "table", without = "table", gpu = "string",
 }
 local wanted = {"title", "chapter", "order", "language", "minutes", "points", "summary",
   "hints", "cases"}

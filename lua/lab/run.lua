@@ -13,9 +13,11 @@ local system = require "tarn.lab.system"
 local compare = require "tarn.lab.run_compare"
 local draw = require "tarn.lab.run_draw"
 local costs = require "tarn.lab.run_costs"
+local literal = require "tarn.lab.run_literal"
 local process = require "tarn.lab.run_process"
 
-local languages = {c = require "tarn.lab.run_c", lua = require "tarn.lab.run_lua"}
+local languages = {c = require "tarn.lab.run_c", lua = require "tarn.lab.run_lua",
+  cuda = require "tarn.lab.run_cuda"}
 
 local run = {isolation = process.isolation, parallel = process.parallel}
 
@@ -85,8 +87,9 @@ local function reports(said)
     local word, number, rest = line:match("^(%a+) (%d+) ?(.*)$")
     if word == "begin" then of(number).begun = true end
     if word == "end" then of(number).ended = true end
-    if word == "fail" then of(number).failed = rest end
-    local key, value = (rest or ""):match("^(%a+) (%d+)$")
+    if word == "fail" then of(number).failed = literal.unescape(rest) end
+    if word == "note" then of(number).note = literal.unescape(rest) end
+    local key, value = (rest or ""):match("^([%a_]+) (%d+)$")
     if word == "cost" and key then of(number).costs[key] = tonumber(value) end
   end
   return by_number
@@ -111,7 +114,8 @@ local function run_all(work, numbers, counted, done)
     for i = 1, at - 1 do
       local number = numbers[i]
       local report = said[number] or {costs = {}}
-      done[number] = {ok = not report.failed, problem = report.failed, costs = report.costs}
+      done[number] = {ok = not report.failed, problem = report.failed, costs = report.costs,
+        note = report.note}
     end
     if at > #numbers then return end
     local why = work.language.fault(work, ended) or
@@ -147,6 +151,7 @@ local function results_of(work, one)
     local got, why = read_result(file)
     if not got then return nil, name .. " " .. why end
     values[name] = work.language.shaped(file, got, one)
+    if values[name] == nil then return nil, name .. " has another number of elements" end
   end
   return values
 end

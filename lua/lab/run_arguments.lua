@@ -133,4 +133,24 @@ function arguments.results(list, returns)
   return found
 end
 
+-- result_files(results, folder, number) -> of each result of a run: path, dtype, what it holds
+-- if nobody wrote to it, its parameter.
+function arguments.result_files(results, folder, number)
+  local files = {}
+  for _, result in ipairs(results) do
+    files[result.name] = {path = ("%s/out/%d.%s.npy"):format(folder, number, result.name),
+      dtype = result.dtype, unwritten = result.unwritten, parameter = result.p}
+  end
+  return files
+end
+
+-- shaped(file, got, run) -> what was read from such a file in the shape of its parameter; nil
+-- if it has another number of elements.
+function arguments.shaped(file, got, run)
+  if not file.parameter then return got:numel() == 1 and got:reshape(1):item() or nil end
+  local shape, count = arguments.shape(file.parameter, run.inputs)
+  if got:numel() ~= count then return nil end
+  return #shape > 0 and got:reshape(shape) or got
+end
+
 return arguments

@@ -86,18 +86,10 @@ local function compilers()
   return {system.cc:match("^%S+") or "gcc", "gcc", "cc", "clang"}
 end
 
-local function on_path(program)
-  if program:find("/", 1, true) then return system.kind(program) ~= nil end
-  for folder in (os.getenv("PATH") or "/usr/local/bin:/usr/bin:/bin"):gmatch("[^:]+") do
-    if system.kind(folder .. "/" .. program) then return true end
-  end
-  return false
-end
-
 -- compiler() -> its name; or nil, what is missing.
 function c.compiler()
   for _, name in ipairs(compilers()) do
-    if on_path(name) then return name end
+    if process.on_path(name) then return name end
   end
   return nil, "there is no C compiler; hint: install one (Debian package gcc), or name it in " ..
     "TARN_CC"
@@ -138,7 +130,7 @@ end
 function c.prepare(work)
   local exercise = work.exercise
   work.arguments = arguments.read(exercise.parameters)
-  work.results = arguments.results(work.arguments, exercise.returns)
+  work.changed = arguments.results(work.arguments, exercise.returns)
   local given = {}
   for _, run in ipairs(work.runs) do
     for name in pairs(run.inputs) do given[name] = true end
@@ -172,22 +164,11 @@ function c.order(work, numbers, costs)
   return {argv = argv, alone = true, space = costs and work.limits.bytes or nil}
 end
 
--- The name of a result's file, and how it is compared.
 function c.result_files(work, run)
-  local files = {}
-  for _, result in ipairs(work.results) do
-    files[result.name] = {path = ("%s/out/%d.%s.npy"):format(work.folder, run.number, result.name),
-      dtype = result.dtype, unwritten = result.unwritten, parameter = result.p}
-  end
-  return files
+  return arguments.result_files(work.changed, work.folder, run.number)
 end
 
--- A result in the shape of its parameter.
-function c.shaped(file, got, run)
-  if not file.parameter then return got:reshape(1):item() end
-  local shape = arguments.shape(file.parameter, run.inputs)
-  return #shape > 0 and got:reshape(shape) or got
-end
+c.shaped = arguments.shaped
 
 -- What is wrong with a child that did not end as it should, in words.
 function c.fault(work, ended)

@@ -9,29 +9,37 @@ local COUNTED = {
   {"loads", "loads", "floats read"},
   {"stores", "stores", "floats written"},
   {"instructions", "instructions", "instructions of Lua"},
+  {"sectors", "global_actual", "sectors of 32 bytes from and to global memory"},
 }
 
-local function limited(one)
-  return one.case.limit ~= nil
-end
-
--- measure(work, done, run_all): runs the cases with limits that were right so far once more, in
--- the program that counts, and puts what was counted into each run's `costs`.
-function costs.measure(work, done, run_all)
-  local numbers, by_number = {}, {}
+-- Runs with limits whose case was right so far.
+local function limited_runs(work, done)
+  local list = {}
   for _, one in ipairs(work.runs) do
-    local first = one.scale == 1 and one or costs.first_of(work, one)
-    if limited(one) and done[first.number] and done[first.number].ok then
-      numbers[#numbers + 1] = one.number
-      by_number[one.number] = one
+    local first = costs.first_of(work, one)
+    if one.case.limit and done[first.number] and done[first.number].ok then
+      list[#list + 1] = one
     end
   end
-  if #numbers == 0 then return end
-  local problem = work.language.prepare_costs(work)
-  if problem then error("the program that counts " .. problem, 0) end
-  local counted = {}
-  run_all(work, numbers, true, counted)
-  for number, one in pairs(by_number) do one.counted = counted[number] end
+  return list
+end
+
+-- measure(work, done, run_all): puts what was counted into `counted` of each run with limits. A
+-- language with a program of its own that counts runs them there once more; else those that
+-- have not run yet are run.
+function costs.measure(work, done, run_all)
+  local list, numbers, counted = limited_runs(work, done), {}, done
+  local apart = work.language.prepare_costs
+  for _, one in ipairs(list) do
+    if apart or not done[one.number] then numbers[#numbers + 1] = one.number end
+  end
+  if apart and #numbers > 0 then
+    local problem = apart(work)
+    if problem then error("the program that counts " .. problem, 0) end
+    counted = {}
+  end
+  run_all(work, numbers, apart ~= nil, counted)
+  for _, one in ipairs(list) do one.counted = counted[one.number] end
 end
 
 -- The run with the shorter inputs of the same case.
@@ -49,7 +57,7 @@ end
 
 -- Whatever stands for the work of a run.
 local function total(counts)
-  return counts.instructions or counts.loads + counts.stores
+  return counts.instructions or counts.global_actual or counts.loads + counts.stores
 end
 
 local function text(n)
@@ -67,6 +75,23 @@ local function judge_growth(work, one, most)
     :format(growth, most)}
 end
 
+-- What a warp's requests took of memory beside the least that would do.
+local RATIOS = {
+  {"global", "sectors of global memory, neighbouring threads being far apart"},
+  {"shared", "wavefronts of shared memory, lanes wanting different words of one bank"},
+}
+
+local function judge_ratios(one, limit)
+  for _, row in ipairs(RATIOS) do
+    local actual, least = one.costs[row[1] .. "_actual"], one.costs[row[1] .. "_least"]
+    if actual and least > 0 then one.costs[row[1]] = actual / least end
+    if limit[row[1]] and one.costs[row[1]] and one.costs[row[1]] > limit[row[1]] then
+      return {message = ("it takes %.2f times the least possible %s; allowed are %.2f; %s"):format(
+        actual / least, row[2], limit[row[1]], one.counted.note or "")}
+    end
+  end
+end
+
 -- judge(work, one) -> nil if a run keeps its limits, else {message=}.
 function costs.judge(work, one)
   local limit = one.case.limit
@@ -81,6 +106,8 @@ function costs.judge(work, one)
         text(most)), cost = row[1], counted = counted, allowed = most}
     end
   end
+  local wrong = judge_ratios(one, limit)
+  if wrong then return wrong end
   if limit.growth then return judge_growth(work, one, limit.growth) end
 end
 

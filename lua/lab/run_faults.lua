@@ -9,10 +9,6 @@ local SIGNALS = {[4] = "an illegal instruction", [6] = "abort() was called",
   [11] = "an access of memory that is not there (a null pointer, or far past an array)",
   [25] = "a file grew too large", [31] = "a system call that no exercise needs"}
 
--- The files that are not the learner's.
-local OURS = {["harness.c"] = true, ["caller.c"] = true, ["costs.c"] = true,
-  ["prototype.h"] = true}
-
 -- ---- compilers -----------------------------------------------------------------------------------
 
 -- The lines of the first message that is an error, with the code and caret below it.
@@ -55,7 +51,7 @@ end
 -- compiler(ended, file) -> "does not compile: ..."
 function faults.compiler(ended, file)
   if ended.ending == "time" then return "does not compile: the compiler took too long" end
-  if ended.ending == "memory" or ended.ending == "output" then
+  if ended.ending ~= "exit" and ended.ending ~= "signal" then
     return "does not compile: the compiler took too much " .. ended.ending
   end
   if ended.code == 127 then return "can't compile: " .. ended.err:gsub("%s+$", "") end
@@ -169,6 +165,8 @@ function faults.run(ended, file)
     return "it takes more memory than any exercise needs, and was stopped"
   elseif ended.ending == "output" then
     return "it prints too much, and was stopped"
+  elseif ended.ending == "processes" then
+    return "it starts more and more processes, and was stopped"
   end
   local path, line, words = ended.err:match("([^\n:]+):(%d+):%d+: runtime error: ([^\n]*)")
   if path then
@@ -186,5 +184,4 @@ function faults.run(ended, file)
   return "it left the program before it returned (exit?)"
 end
 
-faults.ours = OURS
 return faults

@@ -30,8 +30,6 @@ function lua.prepare(work)
   for _, run in ipairs(work.runs) do work.all[run.number] = run_of(work, run) end
 end
 
-function lua.prepare_costs() end
-
 function lua.order(work, numbers)
   local runs = {}
   for i, number in ipairs(numbers) do runs[i] = work.all[number] end

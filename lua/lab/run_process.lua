@@ -12,6 +12,8 @@ local process = {}
 
 local getenv, open = os.getenv, io.open
 
+local DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
 -- Limits that fit every exercise; options of a check may change them.
 process.LIMITS = {
   seconds = 20,      -- of processor time, for all cases of one child
@@ -78,9 +80,17 @@ local function bwrap_arguments(order)
   add(argv, order.writes == "all" and "--bind" or "--ro-bind", order.folder, "/lab")
   if order.writes ~= "all" then add(argv, "--bind", order.folder .. "/out", "/lab/out") end
   add(argv, "--chdir", "/lab")
-  if order.alone then add(argv, "--seccomp", "4") end
-  add(argv, "--")
+  add(argv, "--seccomp", "4", "--")
   return argv
+end
+
+-- on_path(program) -> whether there is a program of this name.
+function process.on_path(program)
+  if program:find("/", 1, true) then return system.kind(program) ~= nil end
+  for folder in (getenv("PATH") or DEFAULT_PATH):gmatch("[^:]+") do
+    if system.kind(folder .. "/" .. program) then return true end
+  end
+  return false
 end
 
 -- ---- whether bwrap works -----------------------------------------------------------------------
@@ -88,7 +98,7 @@ end
 local probed, probe_problem
 
 local function environment(folder)
-  return {"PATH=" .. (getenv("PATH") or "/usr/local/bin:/usr/bin:/bin"), "LC_ALL=C",
+  return {"PATH=" .. (getenv("PATH") or DEFAULT_PATH), "LC_ALL=C",
     "HOME=" .. folder, "TMPDIR=" .. folder .. "/out", "CCACHE_DISABLE=1", "TERM=dumb",
     "XDG_CACHE_HOME=" .. folder .. "/cache",
     -- No leaks: that takes a process of its own. No limits are set: the filter refuses it.
@@ -146,7 +156,10 @@ local together = false
 -- order: argv, folder, isolate = "bwrap" | "none", writes = "all" | "out", alone, threads,
 -- limits, answer, space, env; own = true: this program is what runs.
 function process.run(order)
-  if order.own then order.shown = own_files() end
+  if order.own then
+    order.shown = table.move(order.shown or {}, 1, #(order.shown or {}), 1, {})
+    add(order.shown, table.unpack(own_files()))
+  end
   local child, why = start(order)
   if not child then return nil, why end
   if together and coroutine.isyieldable() then return coroutine.yield(child) end

@@ -18,7 +18,7 @@ struct tarn_fence {
     uint64_t space;      /* bytes of address space: not for programs with a sanitizer */
     uint64_t file_bytes; /* of the largest file it writes */
     bool alone;          /* starts no other process */
-    bool threads;        /* but threads are fine */
+    bool threads;        /* but threads are fine; of interest if alone */
     char *const
         *readable; /* NULL-terminated: nothing else can be read; NULL: no rules */
     char *const *writable;

@@ -31,43 +31,38 @@ struct program {
 #ifdef NATIVE
 
 /* What no learner's program needs. */
-static const int refused[] = {
-#ifdef SYS_fork
-    SYS_fork,
-    SYS_vfork,
-#endif
-    SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
-    SYS_pidfd_open,
-    SYS_pidfd_getfd,
-    SYS_pidfd_send_signal,
-    SYS_socket,
-    SYS_socketpair,
-    SYS_tkill,
-    SYS_rt_sigqueueinfo,
-    SYS_rt_tgsigqueueinfo,
-    SYS_mount,
-    SYS_umount2,
-    SYS_unshare,
-    SYS_setns,
-    SYS_chroot,
-    SYS_pivot_root,
-    SYS_keyctl,
-    SYS_add_key,
-    SYS_request_key,
-    SYS_bpf,
-    SYS_perf_event_open,
-    SYS_userfaultfd,
-    SYS_io_uring_setup,
-    SYS_setrlimit,
-    SYS_init_module,
-    SYS_finit_module,
-    SYS_kexec_load,
-    SYS_reboot,
-    SYS_swapon,
-    SYS_setpgid,
-    SYS_setsid};
+static const int refused[] = {SYS_ptrace,
+                              SYS_process_vm_readv,
+                              SYS_process_vm_writev,
+                              SYS_pidfd_open,
+                              SYS_pidfd_getfd,
+                              SYS_pidfd_send_signal,
+                              SYS_socket,
+                              SYS_socketpair,
+                              SYS_tkill,
+                              SYS_rt_sigqueueinfo,
+                              SYS_rt_tgsigqueueinfo,
+                              SYS_mount,
+                              SYS_umount2,
+                              SYS_unshare,
+                              SYS_setns,
+                              SYS_chroot,
+                              SYS_pivot_root,
+                              SYS_keyctl,
+                              SYS_add_key,
+                              SYS_request_key,
+                              SYS_bpf,
+                              SYS_perf_event_open,
+                              SYS_userfaultfd,
+                              SYS_io_uring_setup,
+                              SYS_setrlimit,
+                              SYS_init_module,
+                              SYS_finit_module,
+                              SYS_kexec_load,
+                              SYS_reboot,
+                              SYS_swapon,
+                              SYS_setpgid,
+                              SYS_setsid};
 
 static void add(struct program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
 {
@@ -120,8 +115,14 @@ static void own_signals(struct program *p, int number, pid_t self)
     end_call(p, from);
 }
 
-static void new_processes(struct program *p, bool threads)
+/* For those that are to stay alone. */
+static void no_processes(struct program *p, bool threads)
 {
+#ifdef SYS_fork
+    load(p, offsetof(struct seccomp_data, nr));
+    answer_if(p, SYS_fork, true, refusal(EAGAIN));
+    answer_if(p, SYS_vfork, true, refusal(EAGAIN));
+#endif
     const size_t from = begin_call(p, SYS_clone);
     load(p, low_half(0));
     add(p, BPF_ALU | BPF_AND | BPF_K, CLONE_THREAD, 0, 0);
@@ -155,7 +156,7 @@ static void write_program(struct program *p, const struct tarn_fence *fence, pid
     answer_if(p, SYS_clone3, true, refusal(ENOSYS)); /* its flags lie in memory */
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         answer_if(p, (uint32_t)refused[i], true, refusal(EPERM));
-    new_processes(p, fence->threads);
+    if (fence->alone) no_processes(p, fence->threads);
     own_limits(p);
     if (self) own_signals(p, SYS_kill, self);
     if (self) own_signals(p, SYS_tgkill, self);

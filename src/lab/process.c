@@ -77,13 +77,13 @@ static int become(const struct tarn_order *order, const struct pipes *all)
     dup2(all->streams[TARN_STREAM_SAID][1], CHILD_SAID);
     if (chdir(order->folder) != 0) return errno;
     int problem = tarn_fence_limit(fence);
-    if (!problem && order->bwrap && fence->alone) {
+    if (!problem && order->bwrap) {
         const int filter = tarn_fence_filter_file(fence);
         if (filter < 0 || (filter != CHILD_FILTER && dup2(filter, CHILD_FILTER) < 0))
             return errno;
     }
     if (!problem && !order->bwrap) problem = tarn_fence_files(fence);
-    if (!problem && !order->bwrap && fence->alone) problem = tarn_fence_filter(fence);
+    if (!problem && !order->bwrap) problem = tarn_fence_filter(fence);
     if (problem) return problem;
     execvpe(order->argv[0], order->argv, order->environment);
     return errno;
@@ -217,32 +217,43 @@ static size_t read_small(const char *path, char *text, size_t room)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Bytes in use by a process and those it has started, a few generations deep. */
-static uint64_t memory_of(long pid, int depth)
+/* What a process and those it has started use, a few generations deep. */
+struct use {
+    uint64_t bytes;
+    unsigned processes;
+};
+
+static void add_use(struct use *use, long pid, int depth)
 {
     enum { MOST_CHILDREN = 4096 };
     char path[64], text[MOST_CHILDREN];
     unsigned long resident = 0;
     snprintf(path, sizeof path, "/proc/%ld/statm", pid);
     if (read_small(path, text, sizeof text)) sscanf(text, "%*s %lu", &resident);
-    uint64_t bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    use->bytes += resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    use->processes++;
     snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
-    if (depth == 0 || !read_small(path, text, sizeof text)) return bytes;
+    if (depth == 0 || !read_small(path, text, sizeof text)) return;
     char *at = text, *end;
     for (long child = strtol(at, &end, 10); end != at; child = strtol(at, &end, 10)) {
-        bytes += memory_of(child, depth - 1);
+        add_use(use, child, depth - 1);
         at = end;
     }
-    return bytes;
 }
 
-static bool takes_too_much(struct tarn_process *p, double time)
+/* A compiler has half a dozen; one that multiplies has more before it is seen. */
+enum { GENERATIONS = 8, MOST_PROCESSES = 50 };
+
+static enum tarn_ending takes_too_much(struct tarn_process *p, double time)
 {
-    enum { GENERATIONS = 5 };
     const double pause = 0.02;
-    if (!p->memory || time - p->looked < pause) return false;
+    struct use use = {0};
+    if (time - p->looked < pause) return TARN_RUNNING;
     p->looked = time;
-    return memory_of(p->pid, GENERATIONS) > p->memory;
+    add_use(&use, p->pid, GENERATIONS);
+    return p->memory && use.bytes > p->memory ? TARN_OUT_OF_MEMORY
+           : use.processes > MOST_PROCESSES   ? TARN_TOO_MANY
+                                              : TARN_RUNNING;
 }
 
 /* ---- The end ---------------------------------------------------------------------------------- */
@@ -310,10 +321,10 @@ void tarn_process_look(struct tarn_process *p)
     const double time = now();
     const bool fits = drain_all(p);
     give_answer(p);
-    if (!fits)
-        tarn_process_stop(p, TARN_TOO_MUCH_OUTPUT);
-    else if (takes_too_much(p, time))
-        tarn_process_stop(p, TARN_OUT_OF_MEMORY);
+    const enum tarn_ending too_much =
+        fits ? takes_too_much(p, time) : TARN_TOO_MUCH_OUTPUT;
+    if (too_much != TARN_RUNNING)
+        tarn_process_stop(p, too_much);
     else if (time > p->deadline)
         tarn_process_stop(p, TARN_OUT_OF_TIME);
     else if (reap(p, WNOHANG))

@@ -35,7 +35,8 @@ enum tarn_ending {
     TARN_OUT_OF_TIME,
     TARN_OUT_OF_MEMORY,
     TARN_TOO_MUCH_OUTPUT,
-    TARN_STOPPED /* by us */
+    TARN_TOO_MANY, /* processes */
+    TARN_STOPPED   /* by us */
 };
 
 struct tarn_process {

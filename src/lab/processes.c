@@ -3,7 +3,8 @@
  *   start{argv={..}, env={..}, folder=, answer=, cpu=, wall=, memory=, space=, file=, output=,
  *         alone=, threads=, bwrap=, readable={..}, writable={..}}  -> process
  *   wait{process, ...}  -> the position of one that has ended, and how:
- *         {ending="exit"|"signal"|"time"|"memory"|"output"|"stopped", code=, seconds=,
+ *         {ending="exit"|"signal"|"time"|"memory"|"output"|"processes"|
+ *          "stopped", code=, seconds=,
  *          out=, err=, said=}
  *   stop(process)
  *
@@ -116,8 +117,8 @@ static void set_text(lua_State *L, const struct tarn_process *p, int stream,
 
 static void push_end(lua_State *L, const struct tarn_process *p)
 {
-    static const char *const endings[] = {"running", "exit",   "signal", "time",
-                                          "memory",  "output", "stopped"};
+    static const char *const endings[] = {"running", "exit",   "signal",    "time",
+                                          "memory",  "output", "processes", "stopped"};
     lua_createtable(L, 0, 6);
     lua_pushstring(L, endings[p->ending]);
     lua_setfield(L, -2, "ending");

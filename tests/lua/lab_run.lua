@@ -93,10 +93,11 @@ end)
 
 -- ---- C ------------------------------------------------------------------------------------
 
-local compiler = require("tarn.lab.run_c").compiler()
-if not compiler then
-  tap.skip("exercises in C", "there is no C compiler")
-  return tap.done()
+-- The claims about a language, or one that they can't be checked here.
+local function tests_of(language, claims)
+  local there, why = require("tarn.lab.run_" .. language).compiler()
+  if there then return claims() end
+  tap.skip("exercises in " .. language, why)
 end
 
 local sum = {name = "sum-rows", language = "c", entry = "sum_rows", returns = "int",
@@ -135,6 +136,8 @@ local function check_c(piece, other, opt)
   return run.check(sum, answer(text, "c"), opt)
 end
 
+tests_of("c", function()
+
 test("a right answer in C gets all points: inputs, results, what is changed, what is returned",
   function()
     local result = check_c()
@@ -166,6 +169,67 @@ test("memory is counted", function()
   local taken = "volatile char *p = malloc(5000); p[0] = 1; free((void *)p); return (int)D;"
   local case = check_c("return (int)D;", taken).cases[1]
   has(case.message, "bytes of memory at a time, allowed are 1,000")
+end)
+
+end)
+
+-- ---- CUDA ---------------------------------------------------------------------------------
+
+local columns = {name = "columns", language = "cuda", entry = "columns",
+  parameters = {{"float *y", "N", "N"}, {"const float *x", "N", "N"}, "int N"},
+  launch = function() return {grid = 1, block = {32, 32}} end,
+  spec = function(inputs) return {y = inputs.x:t()} end,
+  cases = {{name = "transposed", points = 3, limit = {shared = 1.0, global = 1.0},
+    inputs = function(draw) return {x = draw.randn(32, 32)} end}}}
+
+local TRANSPOSE = [[
+__global__ void columns(float *y, const float *x, int N)
+{
+    SHARED(float, tile, [32][33]);
+    const int i = threadIdx.y, j = threadIdx.x;
+    tile[i][j] = x[i * N + j];
+    __syncthreads();
+    y[i * N + j] = tile[j][i];
+}
+]]
+
+local function check_cuda(piece, other)
+  local at, last = TRANSPOSE:find(piece or "", 1, true)
+  local text = TRANSPOSE:sub(1, at - 1) .. (other or "") .. TRANSPOSE:sub(last + 1)
+  return run.check(columns, answer(text, "cu"))
+end
+
+tests_of("cuda", function()
+  test("a right kernel gets all points", function()
+    local result = check_cuda()
+    is({result.points, result.problem, result.cases[1].message}, {3})
+  end)
+
+  test("a missing barrier is told with its line", function()
+    local message = check_cuda("__syncthreads();", "").cases[1].message
+    has(message, ".cu:7: ")
+  end)
+
+  test("bank conflicts are counted, and the line is told", function()
+    local message = check_cuda("[32][33]", "[32][32]").cases[1].message
+    has(message, "times the least possible wavefronts of shared memory")
+    has(message, ".cu:7")
+  end)
+
+  test("reads of neighbours that are far apart are counted", function()
+    local message = check_cuda("x[i * N + j]", "x[j * N + i]").cases[1].message
+    has(message, "y[")
+    message = check_cuda("    tile[i][j] = x[i * N + j];\n    __syncthreads();\n" ..
+      "    y[i * N + j] = tile[j][i];", "    y[i * N + j] = x[j * N + i];").cases[1].message
+    has(message, "sectors of global memory")
+  end)
+
+  test("an error of the compiler names the learner's line", function()
+    local problem = check_cuda("int i = ", "int i ").problem
+    has(problem, "does not compile: ")
+    has(problem, ".cu:5:")
+    assert(not problem:find("words.h", 1, true), problem)
+  end)
 end)
 
 tap.done()
