@@ -95,8 +95,12 @@ local function check_wrong(finding)
   for _, one in ipairs(wrong) do check_wrong_answer(finding, one) end
 end
 
+-- Whether a text says "chapter 4", also as in "Chapters 3 and 4".
 local function names_chapter(text, exercise)
-  return text:find("[Cc]hapter " .. exercise.chapter .. "%f[%D]") ~= nil
+  for numbers in text:gmatch("[Cc]hapters?%s+([%d,%sando]+)") do
+    if numbers:find("%f[%d]" .. exercise.chapter .. "%f[%D]") then return true end
+  end
+  return false
 end
 
 local function check_todo(finding)

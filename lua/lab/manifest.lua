@@ -6,11 +6,13 @@
 -- script does; what it defines stays its own. Only what every exercise has is checked here:
 -- what the kinds (C, Lua, CUDA) have of their own is the runner's to check.
 
-local host = require "tarn.host"
 local env = require "tarn.env"
+local entries = require "tarn.lab.entries"
 local files = require "tarn.lab.files"
 
 local manifest = {}
+
+local fail, a = entries.fail, entries.a
 
 local FILE = "exercise.lua"
 
@@ -31,29 +33,6 @@ local of_case = {
   parameters = "table", results = "table",
 }
 
-local function fail(path, format, ...) error(path .. ": " .. format:format(...), 0) end
-
-local function a(kind) return (kind:find("^[aeiou]") and "an " or "a ") .. kind end
-
-local function is_kind(value, kind)
-  return type(value) == kind or math.type(value) == kind
-end
-
--- Checks the entries of a table against what they may be; `where` tells which table it is.
-local function check_entries(path, where, entries, known)
-  for key, value in pairs(entries) do
-    if not known[key] then
-      local near = type(key) == "string" and host.nearest(key, known)
-      fail(path, "%sunknown entry '%s'%s", where, tostring(key),
-        near and "; did you mean '" .. near .. "'?" or "")
-    end
-    if not is_kind(value, known[key]) then
-      fail(path, "%s%s is %s, expected %s", where, key, a(math.type(value) or type(value)),
-        a(known[key]))
-    end
-  end
-end
-
 local function check_hints(path, hints)
   for level = 1, 3 do
     if type(hints[level]) ~= "string" or not hints[level]:find("%S") then
@@ -66,8 +45,10 @@ end
 local function check_cases(path, content)
   local sum, seen = 0, {}
   for i, case in ipairs(content.cases) do
-    if type(case) ~= "table" then fail(path, "cases[%d] is %s, expected a table", i, a(type(case))) end
-    check_entries(path, ("cases[%d]: "):format(i), case, of_case)
+    if type(case) ~= "table" then
+      fail(path, "cases[%d] is %s, expected a table", i, a(type(case)))
+    end
+    entries.check(path, ("cases[%d]: "):format(i), case, of_case)
     for _, key in ipairs {"name", "points"} do
       if case[key] == nil then fail(path, "cases[%d]: %s is missing", i, key) end
     end
@@ -93,7 +74,7 @@ local function check(path, content)
   if type(content) ~= "table" then
     fail(path, "it returns %s, expected a table", content == nil and "nothing" or a(type(content)))
   end
-  check_entries(path, "", content, kinds)
+  entries.check(path, "", content, kinds)
   for _, key in ipairs(wanted) do
     if content[key] == nil then fail(path, "%s is missing", key) end
   end

@@ -43,7 +43,9 @@ end
 local function check(folder)
   local left = manifest.read(folder)
   for _, name in ipairs(left_out) do
-    if left[name] then error(("package: %s: '%s' could not be left out"):format(folder, name), 0) end
+    if left[name] then
+      error(("package: %s: '%s' could not be left out"):format(folder, name), 0)
+    end
   end
 end
 

@@ -14,7 +14,7 @@ local system = require "tarn.lab.system"
 
 local paste = {}
 
-local ENOUGH = 0.4 -- of a region's words must be in the file
+local ENOUGH = 0.25 -- of a region's words must be in the file
 
 -- The text of a region, or nil.
 local function region_of(text, name)

@@ -50,7 +50,9 @@ end
 function predict.unanswered(exercise, text)
   local answers = said(exercise, text)
   for i, question in ipairs(exercise.predict or {}) do
-    if not answers[i] or answers[i] == "" then return question.ask, signs[exercise.extension] .. "=" end
+    if not answers[i] or answers[i] == "" then
+      return question.ask, signs[exercise.extension] .. "="
+    end
   end
 end
 

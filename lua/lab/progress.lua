@@ -20,7 +20,11 @@ local date = os.date
 local HEAD = "# What tarn-lab knows of this folder: one line an exercise, mergeable.\n"
 local rank = {open = 1, failed = 2, passed = 3}
 
-function progress.new() return {status = "open", points = 0, max = 0, hints = 0, solution = false} end
+function progress.new()
+  return {status = "open", points = 0, max = 0, hints = 0, solution = false}
+end
+
+local function whole(text) return math.tointeger(tonumber(text)) end
 
 -- A line as a name and a record, or nil.
 local function parse_line(line)
@@ -30,7 +34,7 @@ local function parse_line(line)
   local fields = {}
   for key, value in rest:gmatch("(%l+)=(%S+)") do fields[key] = value end
   return name, {status = status, points = tonumber(points) or 0, max = tonumber(max) or 0,
-    hints = math.tointeger(tonumber(fields.hints)) or 0, seed = math.tointeger(tonumber(fields.seed)),
+    hints = whole(fields.hints) or 0, seed = whole(fields.seed),
     solution = fields.solution == "yes", date = fields.date}
 end
 

@@ -20,9 +20,9 @@
 --   }
 
 local tarn = require "tarn"
-local host = require "tarn.host"
 local course = require "tarn.lab.course"
 local data = require "tarn.lab.data"
+local entries = require "tarn.lab.entries"
 local files = require "tarn.lab.files"
 
 local rules = {}
@@ -36,19 +36,7 @@ local known_limits = {seconds = "number", bytes = "number", output = "number"}
 local known_hidden = {like = "string", name = "string", points = "number", seed = "number",
   inputs = "table"}
 
-local function fail(path, format, ...) error(path .. ": " .. format:format(...), 0) end
-
-local function check(path, where, entries, kinds)
-  for key, value in pairs(entries) do
-    if not kinds[key] then
-      local near = type(key) == "string" and host.nearest(key, kinds)
-      fail(path, "%sunknown entry '%s'%s", where, key, near and "; did you mean '" .. near .. "'?" or "")
-    end
-    if type(value) ~= kinds[key] then
-      fail(path, "%s%s is a %s, expected a %s", where, key, type(value), kinds[key])
-    end
-  end
-end
+local fail = entries.fail
 
 -- "2026-12-24 23:59" as the system's seconds.
 local function time_of(path, where, text)
@@ -71,9 +59,9 @@ local function choose(path, list, names)
   return chosen
 end
 
-local function by_exercise(path, list, where, entries)
+local function by_exercise(path, list, where, given)
   local found = {}
-  for name, value in pairs(entries or {}) do found[named(path, list, where, name).name] = value end
+  for name, value in pairs(given or {}) do found[named(path, list, where, name).name] = value end
   return found
 end
 
@@ -82,10 +70,12 @@ local function check_hidden(path, list, hidden)
     local exercise = course.find(list, name)
     for i, case in ipairs(cases) do
       local where = ("hidden.%s[%d]: "):format(name, i)
-      check(path, where, case, known_hidden)
+      entries.check(path, where, case, known_hidden)
       local like
       for _, one in ipairs(exercise.cases) do like = like or one.name == case.like and one end
-      if not like then fail(path, "%slike is '%s', expected the name of a case", where, case.like) end
+      if not like then
+        fail(path, "%slike is '%s', expected the name of a case", where, tostring(case.like))
+      end
     end
   end
 end
@@ -97,9 +87,9 @@ function rules.read(path, list)
     if not text then error(why, 0) end
     given = data.read(text, path)
   end
-  check(path, "", given, known)
-  check(path, "late: ", given.late or {}, known_late)
-  check(path, "limits: ", given.limits or {}, known_limits)
+  entries.check(path, "", given, known)
+  entries.check(path, "late: ", given.late or {}, known_late)
+  entries.check(path, "limits: ", given.limits or {}, known_limits)
   local handed_in = {}
   for student, text in pairs(given.handed_in or {}) do
     handed_in[student] = time_of(path, "handed_in." .. student, text)
@@ -127,10 +117,10 @@ function rules.score(by, exercise, points, days)
 end
 
 -- Numbers in nested tables are tensors to the learner's code.
-local function as_inputs(entries)
+local function as_inputs(given)
   return function()
     local inputs = {}
-    for name, value in pairs(entries) do
+    for name, value in pairs(given) do
       inputs[name] = type(value) == "table" and tarn.tensor(value) or value
     end
     return inputs

@@ -68,13 +68,14 @@ end
 function sheet.markdown(columns, rows)
   local rule = {}
   for c in ipairs(columns) do rule[c] = "---" end
-  local lines = {"| " .. table.concat(columns, " | ") .. " |", "|" .. table.concat(rule, "|") .. "|"}
+  local function line(cells) return "| " .. table.concat(cells, " | ") .. " |" end
+  local lines = {line(columns), "|" .. table.concat(rule, "|") .. "|"}
   for _, row in ipairs(rows) do
     local cells = {}
     for c, column in ipairs(columns) do
       cells[c] = plain(row[column]):gsub("[\r\n]+", " "):gsub("[|<]", "\\%0")
     end
-    lines[#lines + 1] = "| " .. table.concat(cells, " | ") .. " |"
+    lines[#lines + 1] = line(cells)
   end
   return table.concat(lines, "\n") .. "\n"
 end

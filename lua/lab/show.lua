@@ -89,7 +89,9 @@ local function costs_of(case)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
-local function add_case(page, case)
+-- Only the first that failed shows its neighbours and what it printed: the others often fail
+-- for the same reason.
+local function add_case(page, case, in_full)
   local eq = case.equation and not case.name:find(case.equation, 1, true) and
     " (" .. case.equation .. ")" or ""
   page:labelled(case.ok and "green" or "red", case.ok and "passed" or "FAILED",
@@ -98,6 +100,7 @@ local function add_case(page, case)
   if cost then page:text("it took " .. cost, INDENT) end
   if case.ok then return end
   if case.message then page:text(case.message, INDENT) end
+  if not in_full then return end
   if case.near then add_neighbours(page, case) end
   if case.output and case.output ~= "" then
     page:text("it printed:", INDENT)
@@ -113,7 +116,11 @@ function show.result(page, exercise, result)
   elseif result.skipped then
     page:labelled("yellow", "SKIPPED", result.skipped)
   else
-    for _, case in ipairs(result.cases) do add_case(page, case) end
+    local in_full = true
+    for _, case in ipairs(result.cases) do
+      add_case(page, case, in_full)
+      in_full = in_full and case.ok
+    end
   end
   page:line(show.bar(result.points, result.max))
 end

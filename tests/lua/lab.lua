@@ -29,8 +29,10 @@ local function manifest_of(id, change)
     order = "1", language = '"c"', minutes = "5", points = "10", summary = '"What it is about."',
     hints = '{"the nudge", "the equation", "the near-code"}',
     cases = [[{
-      {name = "nothing gives nothing", points = 2, inputs = function() return zeros(2, 3):numel() end},
-      {name = "sums are causal", equation = "eq 9", points = 8, inputs = function() return 1 end}}]],
+      {name = "nothing gives nothing", points = 2,
+        inputs = function() return zeros(2, 3):numel() end},
+      {name = "sums are causal", equation = "eq 9", points = 8,
+        inputs = function() return 1 end}}]],
   }
   for key, value in pairs(change or {}) do entries[key] = value end
   local lines = {}
@@ -67,7 +69,9 @@ local function check(exercise, file, options)
   local text = files.read(file)
   local result = {cases = {}, points = 0, max = 0, seed = options.seed}
   if text:find("crash") then error("the machine has no compiler", 0) end
-  if text:find("broken") and not text:find("right") then result.problem = "does not compile: line 3\nmore" end
+  if text:find("broken") and not text:find("right") then
+    result.problem = "does not compile: line 3\nmore"
+  end
   local cases = table.move(exercise.cases, 1, #exercise.cases, 1, {})
   table.move(options.hidden or {}, 1, #(options.hidden or {}), #cases + 1, cases)
   for i, case in ipairs(cases) do

@@ -42,7 +42,8 @@ test("what is missing, unknown or of another kind is named", function()
 end)
 
 test("a manifest that defines a variable leaves the globals alone", function()
-  local path = lab.exercise("globals", "05-globals", {title = "(function() leak = 1 return 'x' end)()"})
+  local path = lab.exercise("globals", "05-globals",
+    {title = "(function() leak = 1 return 'x' end)()"})
   is(manifest.read(path).title, "x")
   is(rawget(_G, "leak"), nil)
 end)
@@ -97,7 +98,7 @@ local function solution(text, extension)
   return {solution = path, extension = extension or "c", predict = {}}
 end
 
-test("the start has the region's other lines, the solution has neither these nor the marks", function()
+test("the start has the lines made for it, the solution neither these nor the marks", function()
   local one = solution("a\n  //> todo\n  x = 1;\n    //: x = 0;\n  //:\n  //< todo\nb\n")
   is(start.text(one), "a\n  //> todo\n    x = 0;\n\n  //< todo\nb\n")
   is(start.solution(one), "a\n  x = 1;\nb\n")

@@ -53,7 +53,7 @@ end
 
 test("mistakes in a course file are named", function()
   refused("unknown entry 'dedline'; did you mean 'deadline'?", '{dedline = "x"}')
-  refused("seeds is a number, expected a table", "{seeds = 3}")
+  refused("seeds is an integer, expected a table", "{seeds = 3}")
   refused("deadline is 'tomorrow', expected as in 2026-12-24 23:59", '{deadline = "tomorrow"}')
   refused("exercises: no exercise 'stepp'; did you mean 'step'?", '{exercises = {"stepp"}}')
   refused("weights: no exercise 'qqqqq'; tarn-lab list names them all", "{weights = {qqqqq = 2}}")
@@ -69,8 +69,9 @@ test("without a course file every exercise counts once, and nothing is late", fu
 end)
 
 test("each day that has begun costs its part, up to the most, after the free ones", function()
-  local by = read [[{deadline = "2026-12-24 12:00", late = {per_day = 10, at_most = 25, free_days = 1},
-    weights = {step = 2}, handed_in = {early = "2026-12-01 00:00"}}]]
+  local by = read [[{deadline = "2026-12-24 12:00",
+    late = {per_day = 10, at_most = 25, free_days = 1}, weights = {step = 2},
+    handed_in = {early = "2026-12-01 00:00"}}]]
   local deadline = os.time {year = 2026, month = 12, day = 24, hour = 12}
   local function days(later) return rules.lateness(by, "anna", deadline + later) end
   is({days(0), days(1), days(86400), days(86401), days(5 * 86400)}, {0, 0, 0, 1, 4})

@@ -21,7 +21,7 @@ lab.write("class/anna/step.c", "some")
 lab.write("class/anna/progress.txt", "step  failed  2/10  hints=2  seed=1  solution=yes  date=-\n")
 lab.write("class/ben, the \"b\"/04-prefix-loop.c", "broken")
 lab.write("class/ben, the \"b\"/05-memory.c", "crash")
-lab.write("class/ben, the \"b\"/progress.txt", "\0\1 memory passed passed hints=99999999999999999999")
+lab.write("class/ben, the \"b\"/progress.txt", "\0\1 memory passed passed hints=99999999999999999")
 files.make_folder("test", lab.path("class/ben, the \"b\"/04-step.c"))
 lab.write("class/notes.txt", "not a student")
 lab.write("class/.git/config", "nor this")
@@ -55,7 +55,8 @@ end)
 
 test("what is missing, breaks or is no file costs its own points only", function()
   local ben = 'ben, the "b"'
-  is({row(ben, "prefix-loop").points, row(ben, "prefix-loop").note}, {"0", "does not compile: line 3"})
+  is({row(ben, "prefix-loop").points, row(ben, "prefix-loop").note},
+    {"0", "does not compile: line 3"})
   is({row(ben, "memory").points, row(ben, "memory").note},
     {"0", "could not be graded: the machine has no compiler"})
   is(row(ben, "step").note, "04-step.c is a folder, not a file")
@@ -82,8 +83,9 @@ test("marks put by hand stay, also of who is gone", function()
 end)
 
 test("a course file chooses, weighs, adds hidden cases and seeds", function()
-  local rules = lab.write("rules.lua", [[{exercises = {"step"}, weights = {step = 3}, seeds = {4, 5},
-    limits = {seconds = 3}, hidden = {step = {{like = "nothing gives nothing", points = 5}}}}]])
+  local rules = lab.write("rules.lua", [[{exercises = {"step"}, weights = {step = 3},
+    seeds = {4, 5}, limits = {seconds = 3},
+    hidden = {step = {{like = "nothing gives nothing", points = 5}}}}]])
   local _, out = grade("--course=" .. rules)
   local one = row("anna", "step")
   is({one.points, one.max, one.score, one.seed}, {"7", "15", "21", "4 5"})
@@ -107,7 +109,8 @@ test("a prediction that was not made keeps the file from being run", function()
   lab.write("asked/dora/04-ask.c", "right\n//? How many?\n//= 4\n")
   lab.run("--exercises", lab.path("asking"), "grade", lab.path("asked"), "--out", lab.path("out2"))
   local rows = sheet.parse(read("out2/grades.csv"))
-  is({rows[1].points, rows[1].note, rows[2].points}, {"0", "not answered before the run: How many?", "10"})
+  is({rows[1].points, rows[1].note, rows[2].points},
+    {"0", "not answered before the run: How many?", "10"})
 end)
 
 test("without bubblewrap it refuses, unless told to trust", function()
@@ -134,7 +137,8 @@ end)
 -- ---- package ----------------------------------------------------------------------------
 
 test("a student package has starts and hints, and nothing of the answers", function()
-  lab.exercise("full", "04-walk", {wrong = '{{file = "wrong/a.c", fails = "{", because = "secret"}}',
+  lab.exercise("full", "04-walk",
+    {wrong = '{{file = "wrong/a.c", fails = "{", because = "secret"}}',
     paste = '{{region = "x:secret", file = "paste/x.c"}}'})
   lab.write("full/04-walk/wrong/a.c", "secret")
   local status, out = lab.run("--exercises", lab.path("full"), "package", lab.path("given"))
@@ -169,8 +173,8 @@ end)
 -- An exercise that holds all it promises, but for `change` and the files given.
 local function exercise(course, change, texts)
   change = change or {}
-  change.wrong = change.wrong or
-    '{{file = "wrong/a.c", fails = "sums are causal"}, {file = "wrong/b.c", fails = "sums are causal"}}'
+  change.wrong = change.wrong or '{{file = "wrong/a.c", fails = "sums are causal"},' ..
+    '{file = "wrong/b.c", fails = "sums are causal"}}'
   change.spec = change.spec or "function() end"
   lab.exercise(course, "04-good", change)
   local all = {["solution.c"] = "/* Chapter 4. */\n\n//> todo\nright\n//: no\n//< todo\n",
@@ -209,13 +213,14 @@ test("each promise that is not held is told", function()
   complains("wrong/a.c passes 'sums are causal', though it is negated", {wrong =
     '{{file = "wrong/a.c", fails = "sums are causal", because = "it is negated"},' ..
     '{file = "wrong/b.c", fails = "sums are causal"}}'}, {["wrong/a.c"] = "right"})
-  complains("wrong/a.c: there is no case 'causal'",
-    {wrong = '{{file = "wrong/a.c", fails = "causal"}, {file = "wrong/b.c", fails = "sums are causal"}}'})
+  complains("wrong/a.c: there is no case 'causal'", {wrong =
+    '{{file = "wrong/a.c", fails = "causal"}, {file = "wrong/b.c", fails = "sums are causal"}}'})
   complains("fails 'sums are causal' with another message than 'nan'", {wrong =
     '{{file = "wrong/a.c", fails = "sums are causal", says = "nan"},' ..
     '{file = "wrong/b.c", fails = "sums are causal"}}'})
   complains("04-good: wrong: wrong/a.c: does not compile", nil, {["wrong/a.c"] = "broken"})
-  complains("04-good: todo: no region to fill in", nil, {["solution.c"] = "/* Chapter 4 */\n\nright\n"})
+  complains("04-good: todo: no region to fill in", nil,
+    {["solution.c"] = "/* Chapter 4 */\n\nright\n"})
   complains("04-good: todo: the head comment does not say 'chapter 4'", nil,
     {["solution.c"] = "/* Chapter 40 */\n\n//> todo\nright\n//< todo\n"})
   complains("04-good: texts: two hints are the same", {hints = '{"a", "b", "a"}'})

@@ -156,7 +156,8 @@ end)
 
 test("copies and what editors leave change nothing", function()
   local _, before = run("list")
-  for _, name in ipairs {"04-step copy.c", "04-step.c~", ".#04-step.c", ".04-step.c.swp", "step.c"} do
+  for _, name in ipairs {"04-step copy.c", "04-step.c~", ".#04-step.c", ".04-step.c.swp",
+    "step.c"} do
     edit(name, "right")
   end
   is(select(2, run("list")), before)
@@ -164,11 +165,13 @@ end)
 
 test("report --json has the form that programs read", function()
   local _, out = run("report", "--json")
-  is(out, '{"exercises": [\n' ..
-    '  {"name": "prefix-loop", "chapter": 4, "language": "c", "status": "passed", "points": 10, "max": 10},\n' ..
-    '  {"name": "step", "chapter": 4, "language": "c", "status": "open", "points": 0, "max": 10},\n' ..
-    '  {"name": "memory", "chapter": 5, "language": "c", "status": "failed", "points": 2, "max": 10}\n' ..
-    '], "score": 12}\n')
+  local function line(name, chapter, status, points)
+    return ('  {"name": "%s", "chapter": %d, "language": "c", "status": "%s", "points": %d, ' ..
+      '"max": 10}'):format(name, chapter, status, points)
+  end
+  is(out, '{"exercises": [\n' .. line("prefix-loop", 4, "passed", 10) .. ",\n" ..
+    line("step", 4, "open", 0) .. ",\n" .. line("memory", 5, "failed", 2) ..
+    '\n], "score": 12}\n')
 end)
 
 test("report has bars that are words too", function()

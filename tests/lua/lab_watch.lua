@@ -22,7 +22,8 @@ local function watch(words, happenings)
     if not happenings[at] then error("still watching", 0) end
     happenings[at]()
   end
-  local status, out, err = lab.run("--exercises", folder, "--dir", desk, "watch", table.unpack(words))
+  local status, out, err = lab.run("--exercises", folder, "--dir", desk, "watch",
+    table.unpack(words))
   system.sleep = sleep
   return status, out, err
 end
