@@ -12,6 +12,7 @@
  *
  * q and k are features. */
 #include "cuda/assoc.cuh"
+#include "cuda/ladder.cuh"
 
 namespace
 {
@@ -26,36 +27,31 @@ template <class T> tarn_status run(tarn_span *s, const assoc_rung<T> &rung)
     return status ? status : rung.meet(s->ctx, reading(s, all, a.out, none));
 }
 
-template <class T> size_t k1_work(const tarn_span *s)
-{
-    const chunks d = pieces_of<T>(s, s->N, s->lengths);
-    return d.heads * state_size(d) * sizeof(T);
-}
-template <class T> size_t k2_work(const tarn_span *s)
-{
-    return k1_work<T>(s) + states_size(pieces_of<T>(s, s->N, s->lengths)) * sizeof(T);
-}
-
-template <class T> tarn_status k1(tarn_span *s)
-{
-    return run<T>(s, assoc_by_entry<T>());
-}
-template <class T, class P> tarn_status k2(tarn_span *s)
-{
-    return run<T>(s, assoc_by_square<T, P>());
-}
-
-const tarn_rung rungs_f32[] = {{"k1", k1<float>, k1_work<float>},
-                               {"k2", k2<float, plain_cores<float>>, k2_work<float>},
-                               {"tf32", k2<float, tensor_cores>, k2_work<float>}};
-const tarn_rung rungs_f64[] = {
-    {"k1", k1<double>, k1_work<double>},
-    {"k2", k2<double, plain_cores<double>>, k2_work<double>}};
+struct form {
+    template <class T> static tarn_status k1(tarn_span *s)
+    {
+        return run<T>(s, assoc_by_entry<T>());
+    }
+    template <class T, class P> static tarn_status k2(tarn_span *s)
+    {
+        return run<T>(s, assoc_by_square<T, P>());
+    }
+    template <class T> static size_t k1_work(const tarn_span *s)
+    {
+        const chunks d = pieces_of<T>(s, s->N, s->lengths);
+        return d.heads * state_size(d) * sizeof(T);
+    }
+    template <class T> static size_t k2_work(const tarn_span *s)
+    {
+        return k1_work<T>(s) +
+               states_size(pieces_of<T>(s, s->N, s->lengths)) * sizeof(T);
+    }
+};
 
 } // namespace
 
 extern "C" {
 extern const tarn_ladder TARN_TABLE(assoc, f32), TARN_TABLE(assoc, f64);
-const tarn_ladder TARN_TABLE(assoc, f32) = {rungs_f32, 3, 1};
-const tarn_ladder TARN_TABLE(assoc, f64) = {rungs_f64, 2, 1};
+const tarn_ladder TARN_TABLE(assoc, f32) = two_rungs<form>::ladder_f32;
+const tarn_ladder TARN_TABLE(assoc, f64) = two_rungs<form>::ladder_f64;
 }

@@ -10,6 +10,7 @@
  * Two sums and four meetings of rows with them (assoc.cuh), 6 (N + N_q) C M flops a head
  * altogether; the rungs are those of assoc.cu. q and k are features. */
 #include "cuda/assoc.cuh"
+#include "cuda/ladder.cuh"
 #include "cuda/row_terms.cuh"
 
 namespace
@@ -28,18 +29,6 @@ template <class T> workspace<T> workspace_of(const tarn_span *s, const chunks &d
     const sums<T> S = sums_at(memory, d), R = sums_at(memory, d);
     T *const gd = memory + rows * s->M, *const dens = gd + rows;
     return {S, R, memory, gd, dens, dens + rows};
-}
-
-template <class T> size_t k1_work(const tarn_span *s)
-{
-    const size_t states = 2 * s->heads * (s->C * s->M + s->C);
-    return (states + s->heads * s->N_q * (s->M + 2)) * sizeof(T);
-}
-template <class T> size_t k2_work(const tarn_span *s)
-{
-    const size_t keys = states_size(pieces_of<T>(s, s->N, nullptr));
-    const size_t queries = states_size(pieces_of<T>(s, s->N_q, nullptr));
-    return k1_work<T>(s) + (keys > queries ? keys : queries) * sizeof(T);
 }
 
 /* What goes back to queries and keys: products with S or R, for N rows a head. */
@@ -83,26 +72,32 @@ template <class T> tarn_status run(tarn_span *s, const assoc_rung<T> &rung)
 
 /* ---- The ladder ------------------------------------------------------------------------------ */
 
-template <class T> tarn_status k1(tarn_span *s)
-{
-    return run<T>(s, assoc_by_entry<T>());
-}
-template <class T, class P> tarn_status k2(tarn_span *s)
-{
-    return run<T>(s, assoc_by_square<T, P>());
-}
-
-const tarn_rung rungs_f32[] = {{"k1", k1<float>, k1_work<float>},
-                               {"k2", k2<float, plain_cores<float>>, k2_work<float>},
-                               {"tf32", k2<float, tensor_cores>, k2_work<float>}};
-const tarn_rung rungs_f64[] = {
-    {"k1", k1<double>, k1_work<double>},
-    {"k2", k2<double, plain_cores<double>>, k2_work<double>}};
+struct form {
+    template <class T> static tarn_status k1(tarn_span *s)
+    {
+        return run<T>(s, assoc_by_entry<T>());
+    }
+    template <class T, class P> static tarn_status k2(tarn_span *s)
+    {
+        return run<T>(s, assoc_by_square<T, P>());
+    }
+    template <class T> static size_t k1_work(const tarn_span *s)
+    {
+        const size_t states = 2 * s->heads * (s->C * s->M + s->C);
+        return (states + s->heads * s->N_q * (s->M + 2)) * sizeof(T);
+    }
+    template <class T> static size_t k2_work(const tarn_span *s)
+    {
+        const size_t keys = states_size(pieces_of<T>(s, s->N, nullptr));
+        const size_t queries = states_size(pieces_of<T>(s, s->N_q, nullptr));
+        return k1_work<T>(s) + (keys > queries ? keys : queries) * sizeof(T);
+    }
+};
 
 } // namespace
 
 extern "C" {
 extern const tarn_ladder TARN_TABLE(assoc_grad, f32), TARN_TABLE(assoc_grad, f64);
-const tarn_ladder TARN_TABLE(assoc_grad, f32) = {rungs_f32, 3, 1};
-const tarn_ladder TARN_TABLE(assoc_grad, f64) = {rungs_f64, 2, 1};
+const tarn_ladder TARN_TABLE(assoc_grad, f32) = two_rungs<form>::ladder_f32;
+const tarn_ladder TARN_TABLE(assoc_grad, f64) = two_rungs<form>::ladder_f64;
 }

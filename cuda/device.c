@@ -23,6 +23,7 @@ tarn_status tarn_cuda_run_pass(tarn_context *ctx, const struct tarn_pass *pass);
 /* ---- Is there a GPU? ------------------------------------------------------------------- */
 
 static char reason[200]; /* why the device can't be used, "" if it can */
+static int gpu_kind;     /* 86 for a GPU of 8.6 */
 
 static void say_error(cudaError_t error)
 {
@@ -61,9 +62,10 @@ static void look_for_gpu(void)
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
     if (!error)
         error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
+    gpu_kind = 10 * major + minor;
     if (error)
         say_error(error);
-    else if (!kernels_fit(10 * major + minor))
+    else if (!kernels_fit(gpu_kind))
         snprintf(reason, sizeof reason,
                  "it has no kernels for this GPU; configure --with-cuda-arch=%d%d",
                  major, minor);
@@ -75,6 +77,12 @@ static const char *why_not(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, look_for_gpu);
     return reason;
+}
+
+static int kind(void)
+{
+    why_not();
+    return gpu_kind;
 }
 
 /* ---- Errors ------------------------------------------------------------------------------ */
@@ -212,6 +220,7 @@ static const struct tarn_device_forms *forms(tarn_dtype dtype)
 const struct tarn_device tarn_cuda_device = {
     .name = "cuda:0",
     .why_not = why_not,
+    .kind = kind,
     .alloc = alloc,
     .free = release,
     .copy = copy,

@@ -126,7 +126,7 @@ tarn_status make(tarn_context *ctx, int id, size_t R, size_t D, const void *x,
     const T *from = static_cast<const T *>(x), *m = static_cast<const T *>(pivot);
     T *to = static_cast<T *>(f);
     if (id == TARN_PHI_POLY2)
-        return launch(ctx, "phi pairs", pairs<T>, unsigned(R), 64, 0, D, from, m, to);
+        return launch(ctx, "phi pairs", pairs<T>, grid_side(R), 64, 0, D, from, m, to);
     return launch(ctx, "phi features", features<T>, blocks_of_entries(R * D), threads,
                   0, id, R * D, D, from, m, to);
 }
@@ -164,8 +164,8 @@ tarn_status grad_scaled(tarn_context *ctx, int id, size_t R, size_t D, const voi
     const T *arrived = static_cast<const T *>(df);
     T *to = static_cast<T *>(dx);
     if (id == TARN_PHI_POLY2)
-        return launch(ctx, "phi pairs_grad", pairs_grad<T>, unsigned(R), 64, 0, D, from,
-                      m, arrived, to);
+        return launch(ctx, "phi pairs_grad", pairs_grad<T>, grid_side(R), 64, 0, D,
+                      from, m, arrived, to);
     return launch(ctx, "phi slopes", slopes<T>, blocks_of_entries(R * D), threads, 0,
                   id, R * D, D, from, m, arrived, to);
 }

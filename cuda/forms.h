@@ -45,12 +45,32 @@ struct tarn_span {
     void *work; /* as many bytes of the device as the rung asks for */
 };
 
-/* One rung of a ladder: an implementation, from the obvious kernel to the best. */
+/* Whether a rung is the one for a span. */
+enum tarn_fit {
+    TARN_FITS,
+    TARN_NO_GAIN,  /* what it is good at is not asked of it: another is better */
+    TARN_TOO_LARGE /* it has no room for these sizes */
+};
+
+/* One rung of a ladder: an implementation, from the obvious kernel to the best. Who runs it
+ * asks tarn_rung_for first; where it does not fit, another of the same ladder runs. */
 struct tarn_rung {
     const char *name; /* "k1", "k2", ..: also what opt.impl says; "tf32": precision */
     tarn_status (*run)(struct tarn_span *s);
-    size_t (*work)(const struct tarn_span *s); /* bytes; NULL: none */
+    size_t (*work)(const struct tarn_span *s);       /* bytes; NULL: none */
+    enum tarn_fit (*fit)(const struct tarn_span *s); /* NULL: always */
+    const struct tarn_rung *instead; /* what runs where it does not fit */
+    const char *limit;               /* what it is made for, in words: "C up to 64" */
+    int least_gpu; /* 80: it needs what sm_80 and newer ones have; 0: nothing */
 };
+
+/* The rung that runs when this one is asked for. */
+static inline const struct tarn_rung *tarn_rung_for(const struct tarn_rung *rung,
+                                                    const struct tarn_span *s)
+{
+    while (rung->fit && rung->fit(s) != TARN_FITS) rung = rung->instead;
+    return rung;
+}
 
 /* The rungs of one form, the default last but for those that have to be asked for. */
 struct tarn_ladder {

@@ -12,10 +12,12 @@
  *       small masked attention inside (chunks.cuh). All of it is products of squares.
  *   k3  blocks of 4 squares: the state of a block is in registers from one square to the next,
  *       and only a quarter of the states goes through memory. For C of up to one square.
- *   tf32  k3 with the products on tensor cores, where each factor is rounded to 11 bits.
+ *   tf32  k3 with the products on tensor cores, where each factor is rounded to 11 bits;
+ *         tf32k2 is k2 in the same way, for any C.
  *
  * q and k are features. */
 #include "cuda/chunks.cuh"
+#include "cuda/ladder.cuh"
 
 namespace
 {
@@ -32,15 +34,15 @@ template <class T> size_t k2_work(const tarn_span *s)
     return states_size(chunks_of<T>(s, 1)) * sizeof(T);
 }
 
-template <class T> tarn_status k2(tarn_span *s)
+template <class T, class P> tarn_status k2(tarn_span *s)
 {
     const chunks d = chunks_of<T>(s, 1);
     const arrays<T> a = arrays_in<T>(s);
     const levels<T> state = levels_in<T>(s);
     if (d.heads * d.count == 0) return TARN_OK;
-    tarn_status status = sum_chunks<T>(s->ctx, d, a.k, a.v, nullptr, a.work);
+    tarn_status status = sum_chunks<T, P>(s->ctx, d, a.k, a.v, nullptr, a.work);
     if (!status) status = scan(s->ctx, d, false, read_only(state), state, a.work);
-    if (!status) status = output_chunks<T>(s, d, a.work, a.out, nullptr);
+    if (!status) status = output_chunks<T, P>(s, d, a.work, a.out, nullptr);
     s->count = 0;
     return status;
 }
@@ -133,9 +135,14 @@ __global__ void __launch_bounds__(256, 1)
     }
 }
 
+/* The state of a block is one square high. */
+template <class T> tarn_fit k3_fit(const tarn_span *s)
+{
+    return s->C > tile<T>::side ? TARN_TOO_LARGE : TARN_FITS;
+}
+
 template <class T> size_t k3_work(const tarn_span *s)
 {
-    if (s->C > tile<T>::side) return k2_work<T>(s);
     return states_size(chunks_of<T>(s, squares_of_k3)) * sizeof(T);
 }
 
@@ -145,7 +152,6 @@ template <class T, class P> tarn_status k3(tarn_span *s)
     const arrays<T> a = arrays_in<T>(s);
     const levels<T> state = levels_in<T>(s);
     const size_t blocks = d.heads * d.count;
-    if (s->C > tile<T>::side) return k2<T>(s);
     if (blocks == 0) return TARN_OK;
     tarn_status status = sum_chunks<T, P>(s->ctx, d, a.k, a.v, nullptr, a.work);
     if (!status) status = scan(s->ctx, d, false, read_only(state), state, a.work);
@@ -160,19 +166,34 @@ template <class T, class P> tarn_status k3(tarn_span *s)
 
 /* ---- The ladder --------------------------------------------------------------------------- */
 
-const tarn_rung rungs_f32[] = {{"k1", walk_run<float>, nullptr},
-                               {"k2", k2<float>, k2_work<float>},
-                               {"k3", k3<float, plain_cores<float>>, k3_work<float>},
-                               {"tf32", k3<float, tensor_cores>, k3_work<float>}};
-const tarn_rung rungs_f64[] = {
-    {"k1", walk_run<double>, nullptr},
-    {"k2", k2<double>, k2_work<double>},
-    {"k3", k3<double, plain_cores<double>>, k3_work<double>}};
+/* Rungs for any C, and those that make way for them. */
+template <class T, class P> constexpr tarn_rung k2_rung(const char *name)
+{
+    return rung(name, k2<T, P>, k2_work<T>, P::least_gpu);
+}
+template <class T, class P> constexpr tarn_rung k3_rung(const char *name)
+{
+    return rung(name, k3<T, P>, k3_work<T>, P::least_gpu);
+}
+constexpr tarn_rung k2_f32 = k2_rung<float, plain_cores<float>>("k2");
+constexpr tarn_rung k2_f64 = k2_rung<double, plain_cores<double>>("k2");
+constexpr tarn_rung tf32k2 = k2_rung<float, tensor_cores>("tf32k2");
+
+constexpr tarn_rung rungs_f32[] = {rung("k1", walk_run<float>), k2_f32,
+                                   rung_up_to(k3_rung<float, plain_cores<float>>("k3"),
+                                              k3_fit<float>, &k2_f32, "C up to 64"),
+                                   rung_up_to(k3_rung<float, tensor_cores>("tf32"),
+                                              k3_fit<float>, &tf32k2, "C up to 64"),
+                                   tf32k2};
+constexpr tarn_rung rungs_f64[] = {
+    rung("k1", walk_run<double>), k2_f64,
+    rung_up_to(k3_rung<double, plain_cores<double>>("k3"), k3_fit<double>, &k2_f64,
+               "C up to 32")};
 
 } // namespace
 
 extern "C" {
 extern const tarn_ladder TARN_TABLE(prefix, f32), TARN_TABLE(prefix, f64);
-const tarn_ladder TARN_TABLE(prefix, f32) = {rungs_f32, 4, 2};
+const tarn_ladder TARN_TABLE(prefix, f32) = {rungs_f32, 5, 2};
 const tarn_ladder TARN_TABLE(prefix, f64) = {rungs_f64, 3, 2};
 }

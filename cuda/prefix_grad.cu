@@ -16,6 +16,7 @@
  *
  * q and k are features. */
 #include "cuda/chunks.cuh"
+#include "cuda/ladder.cuh"
 #include "cuda/row_terms.cuh"
 #include "cuda/sweeps.cuh"
 
@@ -110,7 +111,7 @@ template <class T> workspace<T> workspace_in(const tarn_span *s, const chunks &d
     T *const gd = Gn + s->heads * s->N * s->M;
     return {states, Gn, gd, gd + s->heads * s->N};
 }
-template <class T> size_t k2_work(const tarn_span *s)
+template <class T> size_t both_ways_work(const tarn_span *s)
 {
     return (states_size(chunks_of<T>(s, 1)) + s->heads * s->N * (s->M + 2)) * sizeof(T);
 }
@@ -120,7 +121,7 @@ tarn_status differentiate(tarn_context *ctx, const chunks &d, const T *states,
                           const masked_product<T> &p)
 {
     return launch(ctx, "chunk_gradient", chunk_gradient<T, P, behind, turned>,
-                  dim3(unsigned(d.heads * d.count), blocks_for(p.B, tile<T>::side)),
+                  dim3(grid_side(d.heads * d.count), blocks_for(p.B, tile<T>::side)),
                   tile<T>::threads, 0, d, p, states);
 }
 
@@ -160,7 +161,7 @@ tarn_status backwards(tarn_span *s, const chunks &d, const workspace<T> &w)
     return status ? status : differentiate<T, P, true, false>(s->ctx, d, w.states, dv);
 }
 
-template <class T, class P> tarn_status k2(tarn_span *s)
+template <class T, class P> tarn_status both_ways(tarn_span *s)
 {
     const chunks d = chunks_of<T>(s, 1);
     const workspace<T> w = workspace_in<T>(s, d);
@@ -171,17 +172,26 @@ template <class T, class P> tarn_status k2(tarn_span *s)
 
 /* ---- The ladder --------------------------------------------------------------------------- */
 
-const tarn_rung rungs_f32[] = {{"k1", sweeps<float>, sweeps_work<float>},
-                               {"k2", k2<float, plain_cores<float>>, k2_work<float>},
-                               {"tf32", k2<float, tensor_cores>, k2_work<float>}};
-const tarn_rung rungs_f64[] = {
-    {"k1", sweeps<double>, sweeps_work<double>},
-    {"k2", k2<double, plain_cores<double>>, k2_work<double>}};
+struct form {
+    template <class T> static tarn_status k1(tarn_span *s) { return sweeps<T>(s); }
+    template <class T> static size_t k1_work(const tarn_span *s)
+    {
+        return sweeps_work<T>(s);
+    }
+    template <class T, class P> static tarn_status k2(tarn_span *s)
+    {
+        return both_ways<T, P>(s);
+    }
+    template <class T> static size_t k2_work(const tarn_span *s)
+    {
+        return both_ways_work<T>(s);
+    }
+};
 
 } // namespace
 
 extern "C" {
 extern const tarn_ladder TARN_TABLE(prefix_grad, f32), TARN_TABLE(prefix_grad, f64);
-const tarn_ladder TARN_TABLE(prefix_grad, f32) = {rungs_f32, 3, 1};
-const tarn_ladder TARN_TABLE(prefix_grad, f64) = {rungs_f64, 2, 1};
+const tarn_ladder TARN_TABLE(prefix_grad, f32) = two_rungs<form>::ladder_f32;
+const tarn_ladder TARN_TABLE(prefix_grad, f64) = two_rungs<form>::ladder_f64;
 }

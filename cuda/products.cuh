@@ -15,6 +15,8 @@ namespace
 {
 
 template <class T> struct plain_cores {
+    static constexpr int least_gpu = 0; /* any GPU has them */
+
     /* Row of entry (u, w) of this thread. */
     __device__ static int row(int u, int) { return row_of<T>(u); }
 
@@ -48,6 +50,8 @@ template <class T> struct plain_cores {
 
 /* A warp has 16 rows and 32 columns of the square, four products of mma side by side. */
 struct tensor_cores {
+    static constexpr int least_gpu = 80;
+
     __device__ static int row(int, int e)
     {
         const int t = static_cast<int>(threadIdx.x);

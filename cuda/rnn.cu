@@ -12,6 +12,7 @@
  *       last, and 8 tokens at a time go through shared memory
  *
  * A recurrence is sequential in time; prefix.cu has what can be done about that. */
+#include "cuda/ladder.cuh"
 #include "cuda/walk.cuh"
 
 namespace
@@ -263,21 +264,21 @@ template <class T> __global__ void put_z(size_t n, const T *from, T *z, T *z_par
     if (e < n) z[e] = from[e], z_part[e] = from[n + e];
 }
 
-/* A step, or a state that is too high: k2 has it. */
-template <class T> bool k2_is_better(const tarn_span *s)
+/* A step is for k2: nothing would be kept. */
+template <class T> tarn_fit k3_fit(const tarn_span *s)
 {
-    return s->N < persistent<T>::tokens || s->C > persistent<T>::most_C;
+    if (s->C > persistent<T>::most_C) return TARN_TOO_LARGE;
+    return s->N < persistent<T>::tokens ? TARN_NO_GAIN : TARN_FITS;
 }
 
 template <class T> size_t k3_work(const tarn_span *s)
 {
-    return k2_is_better<T>(s) ? 0 : 2 * s->heads * s->C * sizeof(T);
+    return 2 * s->heads * s->C * sizeof(T);
 }
 
 template <class T> tarn_status k3(tarn_span *s)
 {
     constexpr unsigned threads = 256;
-    if (k2_is_better<T>(s)) return k2<T>(s);
     if (s->heads == 0) return TARN_OK;
     const size_t tiles = blocks_for(s->M, lanes), n = s->heads * s->C;
     const int warps = warps_for<T>(s->C);
@@ -286,7 +287,7 @@ template <class T> tarn_status k3(tarn_span *s)
     const stretch<T> d = {s->N, s->C,   s->M,   s->count, tiles,
                           a,    states, a.work, s->heads};
     const tarn_status status =
-        launch(s->ctx, "rnn_k3", run_in_registers<T>, unsigned(s->heads * tiles),
+        launch(s->ctx, "rnn_k3", run_in_registers<T>, grid_side(s->heads * tiles),
                unsigned(warps * lanes), tokens_bytes<T>(s->C, warps), d);
     s->count = (s->count + s->N) % block_of_sums;
     if (status) return status;
@@ -296,12 +297,15 @@ template <class T> tarn_status k3(tarn_span *s)
 
 /* ---- The ladder --------------------------------------------------------------------------- */
 
-const tarn_rung rungs_f32[] = {{"k1", walk_run<float>, nullptr},
-                               {"k2", k2<float>, nullptr},
-                               {"k3", k3<float>, k3_work<float>}};
-const tarn_rung rungs_f64[] = {{"k1", walk_run<double>, nullptr},
-                               {"k2", k2<double>, nullptr},
-                               {"k3", k3<double>, k3_work<double>}};
+constexpr tarn_rung k2_f32 = rung("k2", k2<float>), k2_f64 = rung("k2", k2<double>);
+constexpr tarn_rung rungs_f32[] = {rung("k1", walk_run<float>), k2_f32,
+                                   rung_up_to(rung("k3", k3<float>, k3_work<float>),
+                                              k3_fit<float>, &k2_f32,
+                                              "8 tokens or more and C up to 256")};
+constexpr tarn_rung rungs_f64[] = {rung("k1", walk_run<double>), k2_f64,
+                                   rung_up_to(rung("k3", k3<double>, k3_work<double>),
+                                              k3_fit<double>, &k2_f64,
+                                              "4 tokens or more and C up to 128")};
 
 } // namespace
 

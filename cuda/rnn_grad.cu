@@ -8,13 +8,14 @@
  *
  * Who has the whole sequence has no reason to go on from here: prefix_grad computes the same,
  * in parallel. */
+#include "cuda/ladder.cuh"
 #include "cuda/sweeps.cuh"
 
 namespace
 {
 
-const tarn_rung rungs_f32[] = {{"k1", sweeps<float>, sweeps_work<float>}};
-const tarn_rung rungs_f64[] = {{"k1", sweeps<double>, sweeps_work<double>}};
+constexpr tarn_rung rungs_f32[] = {rung("k1", sweeps<float>, sweeps_work<float>)};
+constexpr tarn_rung rungs_f64[] = {rung("k1", sweeps<double>, sweeps_work<double>)};
 
 } // namespace
 

@@ -13,6 +13,7 @@
  * All of them take softmax, rbf and features, a causal mask after `past` keys, and lengths. The
  * weights are written only where somebody asks, from the statistics of the rows. */
 #include "cuda/average.cuh"
+#include "cuda/ladder.cuh"
 
 namespace
 {
@@ -82,45 +83,44 @@ tarn_status weights_k2(tarn_context *ctx, const pairs<T> &p, statistics<T> stats
 /* ---- The ladder ------------------------------------------------------------------------------ */
 
 /* One rung: which kernels make the output and the weights. */
-template <class T> struct rung {
+template <class T> struct steps {
     tarn_status (*average)(tarn_context *, const pairs<T> &, T *, statistics<T>);
     tarn_status (*weights)(tarn_context *, const pairs<T> &, statistics<T>, T *);
 };
 
-template <class T> tarn_status run(tarn_span *s, rung<T> rung)
+template <class T> tarn_status run(tarn_span *s, steps<T> how)
 {
     const pairs<T> p = pairs_of<T>(s);
     T *const max = static_cast<T *>(s->work), *const out = static_cast<T *>(s->out);
     const statistics<T> stats = {max, max + p.heads * p.N_q};
-    const tarn_status status = rung.average(s->ctx, p, out, stats);
+    const tarn_status status = how.average(s->ctx, p, out, stats);
     if (status || !s->weights || p.heads * p.N_q * p.N == 0) return status;
-    return rung.weights(s->ctx, p, stats, static_cast<T *>(s->weights));
+    return how.weights(s->ctx, p, stats, static_cast<T *>(s->weights));
 }
 
-template <class T> size_t work(const tarn_span *s)
-{
-    return 2 * s->heads * s->N_q * sizeof(T);
-}
-
-template <class T> tarn_status k1(tarn_span *s)
-{
-    return run<T>(s, {average_k1<T>, weights_k1<T>});
-}
-template <class T, class P> tarn_status k2(tarn_span *s)
-{
-    return run<T>(s, {average_k2<T, P>, weights_k2<T, P>});
-}
-
-const tarn_rung rungs_f32[] = {{"k1", k1<float>, work<float>},
-                               {"k2", k2<float, plain_cores<float>>, work<float>},
-                               {"tf32", k2<float, tensor_cores>, work<float>}};
-const tarn_rung rungs_f64[] = {{"k1", k1<double>, work<double>},
-                               {"k2", k2<double, plain_cores<double>>, work<double>}};
+struct form {
+    template <class T> static size_t k1_work(const tarn_span *s)
+    {
+        return 2 * s->heads * s->N_q * sizeof(T);
+    }
+    template <class T> static size_t k2_work(const tarn_span *s)
+    {
+        return k1_work<T>(s);
+    }
+    template <class T> static tarn_status k1(tarn_span *s)
+    {
+        return run<T>(s, {average_k1<T>, weights_k1<T>});
+    }
+    template <class T, class P> static tarn_status k2(tarn_span *s)
+    {
+        return run<T>(s, {average_k2<T, P>, weights_k2<T, P>});
+    }
+};
 
 } // namespace
 
 extern "C" {
 extern const tarn_ladder TARN_TABLE(sim, f32), TARN_TABLE(sim, f64);
-const tarn_ladder TARN_TABLE(sim, f32) = {rungs_f32, 3, 1};
-const tarn_ladder TARN_TABLE(sim, f64) = {rungs_f64, 2, 1};
+const tarn_ladder TARN_TABLE(sim, f32) = two_rungs<form>::ladder_f32;
+const tarn_ladder TARN_TABLE(sim, f64) = two_rungs<form>::ladder_f64;
 }

@@ -16,6 +16,7 @@
  *   k2    one block a square of queries, then of keys; products of squares in registers
  *   tf32  k2 with its products on tensor cores; float only, and only if it is asked for */
 #include "cuda/average.cuh"
+#include "cuda/ladder.cuh"
 #include "cuda/row_terms.cuh"
 
 namespace
@@ -308,7 +309,7 @@ tarn_status after_forward(const tarn_span *s, const pairs<T> &p, const backward<
                              static_cast<const T *>(s->dout), b.stats.den, b.Gn, b.gd);
 }
 
-template <class T> tarn_status k1(tarn_span *s)
+template <class T> tarn_status by_row(tarn_span *s)
 {
     const pairs<T> p = pairs_of<T>(s);
     const backward<T> b = backward_of<T>(s);
@@ -325,7 +326,7 @@ template <class T> tarn_status k1(tarn_span *s)
     return status;
 }
 
-template <class T, class P> tarn_status k2(tarn_span *s)
+template <class T, class P> tarn_status by_square(tarn_span *s)
 {
     constexpr unsigned L = tile<T>::side, threads = tile<T>::threads;
     const pairs<T> p = pairs_of<T>(s);
@@ -344,16 +345,20 @@ template <class T, class P> tarn_status k2(tarn_span *s)
     return status;
 }
 
-const tarn_rung rungs_f32[] = {{"k1", k1<float>, work<float>},
-                               {"k2", k2<float, plain_cores<float>>, work<float>},
-                               {"tf32", k2<float, tensor_cores>, work<float>}};
-const tarn_rung rungs_f64[] = {{"k1", k1<double>, work<double>},
-                               {"k2", k2<double, plain_cores<double>>, work<double>}};
+struct form {
+    template <class T> static size_t k1_work(const tarn_span *s) { return work<T>(s); }
+    template <class T> static size_t k2_work(const tarn_span *s) { return work<T>(s); }
+    template <class T> static tarn_status k1(tarn_span *s) { return by_row<T>(s); }
+    template <class T, class P> static tarn_status k2(tarn_span *s)
+    {
+        return by_square<T, P>(s);
+    }
+};
 
 } // namespace
 
 extern "C" {
 extern const tarn_ladder TARN_TABLE(sim_grad, f32), TARN_TABLE(sim_grad, f64);
-const tarn_ladder TARN_TABLE(sim_grad, f32) = {rungs_f32, 3, 1};
-const tarn_ladder TARN_TABLE(sim_grad, f64) = {rungs_f64, 2, 1};
+const tarn_ladder TARN_TABLE(sim_grad, f32) = two_rungs<form>::ladder_f32;
+const tarn_ladder TARN_TABLE(sim_grad, f64) = two_rungs<form>::ladder_f64;
 }

@@ -5,6 +5,8 @@
 #include "core/device.h"
 #include "cuda/forms.h"
 #include "emu/inside.h"
+#include <stdlib.h>
+#include <string.h>
 
 extern const struct tarn_device_forms tarn_emu_forms_f32, tarn_emu_forms_f64;
 extern const struct tarn_device_forms tarn_checked_forms_f32, tarn_checked_forms_f64;
@@ -24,6 +26,12 @@ static tarn_status run_pass(tarn_context *ctx, const struct tarn_pass *pass)
 static const char *why_not(void)
 {
     return "";
+}
+
+/* The number in "sm_80". */
+static int kind(void)
+{
+    return atoi(tarn_emu_settings.gpu + strlen("sm_"));
 }
 
 static tarn_status copy(tarn_context *ctx, void *to, const void *from, size_t bytes,
@@ -52,6 +60,7 @@ static const struct tarn_device_forms *forms(tarn_dtype dtype)
 const struct tarn_device tarn_emu_device = {
     .name = "emu",
     .why_not = why_not,
+    .kind = kind,
     .alloc = tarn_emu_alloc,
     .free = tarn_emu_free,
     .copy = copy,

@@ -37,7 +37,7 @@ local similarities = {"softmax", "rbf", table.unpack(maps)}
 local types = {"float32", "float64"}
 local devices = {"cpu", "emu", "cuda"}
 local implementations = names_of(tarn.backends())
-local kernels = {"fast", "plain", "k1", "k2", "k3", "k4", "tf32"}
+local kernels = {"fast", "plain", "k1", "k2", "k3", "k4", "tf32", "tf32k2"}
 
 -- What the value of an option may be, where that is one of a few words.
 signatures.words = {

@@ -179,27 +179,74 @@ static void give_back(const struct tarn_call *call, const struct borrowed *b)
     tarn_device_release(call->ctx, call->device, b->lengths, b->length_bytes);
 }
 
-tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form)
+/* ---- Which rung runs ------------------------------------------------------------------------- */
+
+/* What was asked for and is not to be had is an error. */
+static tarn_status check_rung(const struct tarn_call *call,
+                              const struct tarn_rung *rung)
 {
-    const struct tarn_ladder *ladder = ladder_of(call->device, call->dtype, form);
-    const char *name = wanted_rung(form, &call->options);
-    const struct tarn_rung *rung = find_rung(ladder, name);
-    call->ctx->ran = rung ? rung->name : NULL;
-    if (!rung) return no_rung(call, ladder, name);
-    if (call->options.precision == TARN_TF32 && strcmp(name, "tf32") != 0)
+    const int kind = call->device->kind();
+    if (call->options.precision == TARN_TF32 && strcmp(rung->name, "tf32") != 0)
         return tarn_fail(call->ctx, TARN_EINVAL,
                          "%s: impl is \"%s\" and precision \"tf32\", which is another "
                          "kernel; expected one of them",
-                         call->function, name);
+                         call->function, rung->name);
+    if (kind < rung->least_gpu)
+        return tarn_fail(
+            call->ctx, TARN_EDEVICE,
+            "%s: kernel %s needs the tensor cores of sm_%d or newer, and %s "
+            "is sm_%d; expected precision \"accurate\" or \"fast\"",
+            call->function, rung->name, rung->least_gpu, call->device->name, kind);
     if (call->first.pair)
         return tarn_fail(
             call->ctx, TARN_EDEVICE,
             "%s: by is a function of yours, which runs on the cpu; q, k, v "
             "are on %s",
             call->function, call->device->name);
+    return TARN_OK;
+}
+
+/* Says once a session that another kernel runs than one would think, and why. What is no
+ * loss, and was not asked for by name, goes without saying. `subject`: form and kernel. */
+static void announce(const struct tarn_call *call, const void *subject,
+                     const struct tarn_rung *wanted, const struct tarn_span *span)
+{
+    const struct tarn_rung *rung = tarn_rung_for(wanted, span);
+    if (rung == wanted) return;
+    if (!call->options.impl && wanted->fit(span) == TARN_NO_GAIN) return;
+    tarn_note_once(call->ctx, subject,
+                   "%s: kernel %s is for %s; with N = %zu and C = %zu %s runs in its "
+                   "place",
+                   call->function, wanted->name, wanted->limit, span->N, span->C,
+                   rung->name);
+}
+
+/* The length of a chunk is part of each kernel. */
+static void announce_chunk(const struct tarn_call *call)
+{
+    if (call->options.chunk != TARN_BLOCK)
+        tarn_note_once(call->ctx, &prefix_grad,
+                       "%s: chunk is %zu, which is for the cpu; kernels have chunks of "
+                       "their own",
+                       call->function, call->options.chunk);
+}
+
+tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form)
+{
+    const struct tarn_ladder *ladder = ladder_of(call->device, call->dtype, form);
+    const char *name = wanted_rung(form, &call->options);
+    const struct tarn_rung *wanted = find_rung(ladder, name);
+    call->ctx->ran = wanted ? wanted->name : NULL;
+    if (!wanted) return no_rung(call, ladder, name);
+    tarn_status status = check_rung(call, wanted);
+    if (status) return status;
     struct tarn_span span = span_of(call);
     struct borrowed borrowed = {0};
-    tarn_status status = lend(call, rung, &span, &borrowed);
+    const struct tarn_rung *rung = tarn_rung_for(wanted, &span);
+    call->ctx->ran = rung->name;
+    announce(call, (const char *)form + (wanted - ladder->rungs), wanted, &span);
+    announce_chunk(call);
+    status = lend(call, rung, &span, &borrowed);
     if (!status) status = rung->run(&span);
     give_back(call, &borrowed);
     call->sums.count = span.count;

@@ -121,6 +121,13 @@ TARN_API size_t tarn_bytes(const tarn_context *ctx);
  * shapes: none  math: none  cost: O(1)  errors: none  aliasing: none */
 TARN_API void tarn_on_pressure(tarn_context *ctx, void (*collect)(void *), void *data);
 
+/* Names a function that hears what is no error but worth knowing, such as that a slower
+ * kernel runs than the one that was asked for: one sentence, once for each subject.
+ * shapes: none  math: none  cost: O(1)  errors: none
+ * aliasing: the text is valid during the call */
+TARN_API void tarn_on_note(tarn_context *ctx,
+                           void (*note)(void *data, const char *text), void *data);
+
 /* ---- 2. Tensors ----------------------------------------------------------------- */
 
 enum { TARN_MAX_RANK = 8 };

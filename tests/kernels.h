@@ -51,7 +51,7 @@ static inline double tolerance(const struct problem *p, const struct inputs *in,
                                           .by = p->options.by,
                                           .exponent = in->oracle.exponent,
                                           .grad = in->dout != NULL,
-                                          .tf32 = strcmp(rung, "tf32") == 0});
+                                          .tf32 = has_tensor_cores(rung)});
 }
 
 struct claim {
@@ -139,8 +139,7 @@ static inline struct results check_rung(const struct problem *p,
     set_order(0);
     struct results first = run_rung(p, in, rung);
     expect_oracle(&first, in, claim);
-    const bool slow =
-        strcmp(rung->name, "tf32") == 0; /* 32 switches a product of 8 x 8 */
+    const bool slow = has_tensor_cores(rung->name); /* 32 switches a product of 8 x 8 */
     for (int order = slow ? ORDERS - 1 : 1; order < (p->once ? 1 : ORDERS); order++) {
         set_order(order);
         struct results other = run_rung(p, in, rung);
@@ -155,6 +154,13 @@ static inline struct results check_rung(const struct problem *p,
 typedef void look_fn(const struct problem *p, const struct inputs *in,
                      const struct results *r, const char *rung);
 
+static inline bool fits(const struct problem *p, const struct tarn_rung *rung)
+{
+    const struct sizes n = p->n;
+    const struct tarn_span s = {.N_q = n.N_q, .N = n.N, .C = n.C, .M = n.M};
+    return tarn_rung_for(rung, &s) == rung;
+}
+
 static inline void check_ladders(const struct problem *p, struct ladders ladders,
                                  const char *form, bool grad, look_fn *look)
 {
@@ -164,6 +170,7 @@ static inline void check_ladders(const struct problem *p, struct ladders ladders
         ask_oracle(p, &in);
         for (int r = 0; r < ladders.of[type]->count; r++) {
             const struct tarn_rung *rung = &ladders.of[type]->rungs[r];
+            if (!fits(p, rung)) continue; /* another one runs, which has its turn */
             struct results results = check_rung(p, &in, rung, form);
             if (look) look(p, &in, &results, rung->name);
             free_results(&results);

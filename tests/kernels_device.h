@@ -328,12 +328,16 @@ static inline struct results get(const struct problem *p, const struct inputs *i
     return r;
 }
 
+static inline bool has_tensor_cores(const char *rung)
+{
+    return strncmp(rung, "tf32", 4) == 0;
+}
+
 static inline struct results run_rung(const struct problem *p, const struct inputs *in,
                                       const struct tarn_rung *rung)
 {
     struct device d = put(p, in);
-    const bool tensor_cores = strcmp(rung->name, "tf32") == 0;
-    tarn_emu_settings.gpu = tensor_cores ? "sm_80" : "sm_75";
+    tarn_emu_settings.gpu = has_tensor_cores(rung->name) ? "sm_80" : "sm_75";
     if (rung->work) d.s.work = device_bytes(rung->work(&d.s));
     OK(rung->run(&d.s));
     const struct results r = get(p, in, &d);

@@ -2,6 +2,7 @@
 #include "tensors.h"
 #include "core/parallel.h"
 #include <sched.h>
+#include <stdio.h>
 
 TestSuite(context, .init = begin, .fini = end);
 
@@ -50,6 +51,38 @@ Test(context, threads_are_1_to_1024)
     FAILS(TARN_EINVAL, "set_threads: threads is 0", tarn_set_threads(ctx, 0));
     FAILS(TARN_EINVAL, "1025", tarn_set_threads(ctx, 1025));
     cr_assert_eq(tarn_threads(ctx), 3);
+}
+
+/* ---- Notes ----------------------------------------------------------------------- */
+
+static char heard[300];
+static void hear(void *data, const char *text)
+{
+    ++*(int *)data;
+    snprintf(heard, sizeof heard, "%s", text);
+}
+
+Test(context, a_note_is_heard_once_for_each_subject_and_needs_no_listener)
+{
+    static const char one, other;
+    int count = 0;
+    tarn_note_once(ctx, &one, "nobody listens");
+    tarn_on_note(ctx, hear, &count);
+    for (int i = 0; i < 3; i++) tarn_note_once(ctx, &one, "C is %d", 100);
+    cr_assert_eq(count, 1);
+    cr_assert_str_eq(heard, "C is 100");
+    tarn_note_once(ctx, &other, "another");
+    cr_assert_eq(count, 2);
+    cr_assert_str_eq(tarn_error(ctx), "");
+}
+
+Test(context, after_many_subjects_notes_end)
+{
+    static const char subjects[100];
+    int count = 0;
+    tarn_on_note(ctx, hear, &count);
+    for (size_t i = 0; i < sizeof subjects; i++) tarn_note_once(ctx, &subjects[i], "x");
+    cr_assert(count > 20 && count < 100);
 }
 
 /* ---- Memory ---------------------------------------------------------------------- */

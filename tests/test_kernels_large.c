@@ -94,7 +94,7 @@ static void expect_outputs(const struct tarn_span *s, tarn_dtype dtype,
     const bool single = dtype == TARN_FLOAT32;
     tarn_emu_copy(single ? (void *)floats : doubles, s->out,
                   HEADS * tarn_dtype_size(dtype));
-    const double bound = strcmp(rung, "tf32") == 0 ? 1e-3 : single ? 1e-5 : 1e-13;
+    const double bound = has_tensor_cores(rung) ? 1e-3 : single ? 1e-5 : 1e-13;
     for (size_t h = 0; h < HEADS; h++) {
         const double out = single ? (double)floats[h] : doubles[h];
         const double expected = expected_of(h, s);
@@ -109,7 +109,7 @@ static void run_large(struct tarn_span *s, tarn_dtype dtype,
 {
     for (int r = 0; r < ladder->count; r++) {
         const struct tarn_rung *rung = &ladder->rungs[r];
-        tarn_emu_settings.gpu = strcmp(rung->name, "tf32") == 0 ? "sm_80" : "sm_75";
+        tarn_emu_settings.gpu = has_tensor_cores(rung->name) ? "sm_80" : "sm_75";
         s->work = rung->work ? device_bytes(rung->work(s)) : NULL;
         OK(rung->run(s));
         expect_outputs(s, dtype, rung->name);

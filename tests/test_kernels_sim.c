@@ -37,7 +37,7 @@ static void look_at_weights(const struct problem *p, const struct inputs *in,
     tarn_tensor *product = NULL;
     OK(tarn_mm(ctx, r->weights, in->v, &product));
     const double eps = in->dtype == TARN_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
-    const double bound = strcmp(rung, "tf32") == 0 ? 0.01 : 64 * eps;
+    const double bound = has_tensor_cores(rung) ? 0.01 : 64 * eps;
     cr_assert_leq(largest_difference(ctx, r->out, product), bound);
     tarn_tensor_free(product);
     for (size_t pair = 0; pair < tarn_tensor_numel(r->weights); pair++) {

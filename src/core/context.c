@@ -214,6 +214,39 @@ const char *tarn_error(const tarn_context *ctx)
     return ctx->message;
 }
 
+/* ---- Notes ----------------------------------------------------------------------- */
+
+void tarn_on_note(tarn_context *ctx, void (*note)(void *data, const char *text),
+                  void *data)
+{
+    ctx->note = note;
+    ctx->note_data = data;
+}
+
+/* False if there was a note about it, or there have been too many. */
+static bool is_news(tarn_context *ctx, const void *subject)
+{
+    const size_t most = sizeof ctx->noted / sizeof ctx->noted[0];
+    size_t i = 0;
+    while (i < most && ctx->noted[i] && ctx->noted[i] != subject) i++;
+    if (i == most || ctx->noted[i]) return false;
+    ctx->noted[i] = subject;
+    return true;
+}
+
+void tarn_note_once(tarn_context *ctx, const void *subject, const char *format, ...)
+{
+    char text[sizeof ctx->message];
+    if (!ctx->note || !is_news(ctx, subject)) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ctx->note(ctx->note_data, text);
+}
+
+/* ---- Statuses -------------------------------------------------------------------- */
+
 const char *tarn_status_text(tarn_status status)
 {
     switch (status) {

@@ -29,15 +29,24 @@ struct tarn_context {
     size_t limit;            /* of our bytes and those outside together; 0: none */
     size_t outside;          /* held by the program around us */
     const char *write_below; /* files are written below this folder; NULL: anywhere */
-    const char *ran; /* the kernels that ran last on a device; NULL: it had none of the name */
+    const char
+        *ran; /* the kernels that ran last on a device; NULL: it had none of the name */
     double flops, moved; /* arithmetic done, bytes read and written: see tarn_count */
     void (*collect)(void *);
     void *collect_data;
+    void (*note)(void *, const char *); /* who hears notes, and what it is given */
+    void *note_data;
+    const void *noted[32]; /* what notes were about; each subject has one */
     char message[1024];
 };
 
 /* Formats the message of ctx and returns `status`, as in return tarn_fail(..). */
 tarn_status tarn_fail(tarn_context *ctx, tarn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Tells who listens (tarn_on_note) something that is no error, once for each subject, which
+ * is any address: that of the static that it is about. */
+void tarn_note_once(tarn_context *ctx, const void *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Fails with TARN_EINTR if a stop was asked for; `function` is named in the message. */

@@ -16,6 +16,7 @@ enum tarn_direction { TARN_TO_DEVICE, TARN_FROM_DEVICE, TARN_WITHIN_DEVICE };
 struct tarn_device {
     const char *name;             /* as t.device says it: "emu", "cuda:0" */
     const char *(*why_not)(void); /* why it can't be used, "" if it can */
+    int (*kind)(void);            /* which GPU it is: 75 for sm_75 */
     void *(*alloc)(size_t bytes); /* NULL: no memory; what is there is not set */
     void (*free)(void *memory);
     tarn_status (*copy)(tarn_context *ctx, void *to, const void *from, size_t bytes,

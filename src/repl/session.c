@@ -114,6 +114,12 @@ static bool choose_device(struct tarn_session *session, const char *device)
 
 /* ---- Opening and closing ---- */
 
+static void say_note(void *data, const char *text)
+{
+    (void)data;
+    tarn_note("%s", text);
+}
+
 bool tarn_session_open(struct tarn_session *session, const struct tarn_invocation *inv)
 {
     *session = (struct tarn_session){.invocation = inv, .fail_call = planned_failure()};
@@ -126,6 +132,7 @@ bool tarn_session_open(struct tarn_session *session, const struct tarn_invocatio
         tarn_complain("not enough memory");
         return false;
     }
+    tarn_on_note(session->ctx, say_note, NULL);
     if (!confine(session)) return false;
     if (!(session->L = lua_newstate(allocate, session))) {
         tarn_complain("not enough memory");

@@ -11,7 +11,7 @@ static const char *kind(bool grad)
 static void print_compared(const struct compared *row, FILE *out)
 {
     const bool bad = row->worst > 1 || row->apart > 2;
-    fprintf(out, "%-11s %-9s %-5s %-8s %8zu %13.2g %10.2g  %s\n", row->form->name,
+    fprintf(out, "%-11s %-8s %-6s %-8s %8zu %13.2g %10.2g  %s\n", row->form->name,
             kind(row->grad), row->rung, tarn_dtype_name(row->dtype), row->problems,
             row->worst, row->apart, bad ? "WRONG" : "ok");
     if (*row->complaint) fprintf(out, "    %s\n", row->complaint);
@@ -19,7 +19,7 @@ static void print_compared(const struct compared *row, FILE *out)
 
 static void print_timed(const struct timed *row, FILE *out)
 {
-    fprintf(out, "%-11s %-9s %-5s %-8s %3zu %6zu %4zu %9.3g %8.3g %8.3g\n",
+    fprintf(out, "%-11s %-8s %-6s %-8s %3zu %6zu %4zu %9.3g %8.3g %8.3g\n",
             row->form->name, kind(row->grad), row->rung, tarn_dtype_name(row->dtype),
             row->heads, row->N, row->D, row->seconds * 1e6, row->floor * 1e6,
             row->seconds / row->floor);
@@ -29,13 +29,13 @@ void gpu_print_table(const struct gpu_results *r, FILE *out)
 {
     fprintf(out, "%s%s%s, copies at %.4g GB/s\n\n", r->device, *r->name ? ": " : "",
             r->name, r->copy / 1e9);
-    fprintf(out, "%-11s %-9s %-5s %-8s %8s %13s %10s\n", "form", "", "rung", "dtype",
+    fprintf(out, "%-11s %-8s %-6s %-8s %8s %13s %10s\n", "form", "", "rung", "dtype",
             "problems", "error / bound", "from emu");
     for (size_t i = 0; i < r->compared_count; i++) print_compared(&r->compared[i], out);
     if (r->timed_count == 0) return;
     if (strcmp(r->device, "emu") == 0)
         fprintf(out, "\nThe times of an emulated device say nothing of a GPU.\n");
-    fprintf(out, "\n%-11s %-9s %-5s %-8s %3s %6s %4s %9s %8s %8s\n", "form", "", "rung",
+    fprintf(out, "\n%-11s %-8s %-6s %-8s %3s %6s %4s %9s %8s %8s\n", "form", "", "rung",
             "dtype", "H", "N", "D", "us", "floor us", "floors");
     for (size_t i = 0; i < r->timed_count; i++) print_timed(&r->timed[i], out);
 }

@@ -182,6 +182,7 @@ static void time_rung(struct gpu_results *r, struct lent *l, struct tarn_span *s
     row.floor = tensors * (double)(row.heads * row.N * row.D) *
                 (double)tarn_dtype_size(row.dtype) / r->copy;
     if (r->timed_count == GPU_ROWS || given_up(r, &row)) return;
+    if (tarn_rung_for(rung, s) != rung) return;
     const int before = l->count;
     s->work = rung->work ? lend(l, rung->work(s)) : NULL;
     if (l->status ||

@@ -94,8 +94,71 @@ test("impl names a kernel of a device's ladder", function()
   assert(not ok and why:find('^prefix: impl is "plain", expected "k1".* on emu$'), why)
   raises('prefix: impl is "k1", expected "fast" or "plain"', prefix, q_host, k_host, v_host,
     {impl = "k1"})
-  raises("prefix: impl is 'fats', expected one of fast, plain, k1, k2, k3, k4, tf32; did you " ..
-    "mean 'fast'?", prefix, q, k, v, {impl = "fats"})
+  raises("prefix: impl is 'fats', expected one of fast, plain, k1, k2, k3, k4, tf32, tf32k2; " ..
+    "did you mean 'fast'?", prefix, q, k, v, {impl = "fats"})
+end)
+
+-- What a script says on stderr.
+local function said_by(script)
+  local path, err = os.tmpname(), os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(script)
+  file:close()
+  local quote = function(s) return "'" .. s:gsub("'", "'\\''") .. "'" end
+  local ok = os.execute(quote(os.getenv("TARN")) .. " --no-init " .. quote(path) .. " 2> " ..
+    quote(err))
+  local text = assert(io.open(err)):read("a")
+  os.remove(path)
+  os.remove(err)
+  return text, ok
+end
+
+test("a kernel that makes way for another is announced once, with both names and the limit",
+  function()
+    local text, ok = said_by [[
+      local q = randn(20, 100, {device = "emu"})
+      for _ = 1, 3 do prefix(q, q, q) end
+      prefix(q, q, q, {impl = "k3"})
+      prefix(q, q, q, {precision = "tf32"})
+      prefix(q, q, q, {impl = "k2"})
+      local t, st = randn(5, {device = "emu"}), rnn {D = 5, M = 5, device = "emu"}
+      for _ = 1, 3 do st:step(t, t, t) end
+      prefix(q, q, q, {chunk = 32})
+      prefix(q, q, q, {chunk = 16})
+    ]]
+    is({ok, text}, {true,
+      "note: prefix: kernel k3 is for C up to 64; with N = 20 and C = 100 k2 runs in its " ..
+      "place\n" ..
+      "note: prefix: kernel tf32 is for C up to 64; with N = 20 and C = 100 tf32k2 runs in " ..
+      "its place\n" ..
+      "note: prefix: chunk is 32, which is for the cpu; kernels have chunks of their own\n"})
+    text, ok = said_by [[
+      local t = randn(5, {device = "emu"})
+      local st = rnn {D = 5, M = 5, device = "emu", impl = "k3"}
+      for _ = 1, 3 do st:step(t, t, t) end
+      local q = randn(20, 300, {device = "emu", dtype = "float64"})
+      rnn_grad(q, q, q, q)
+    ]]
+    is({ok, text}, {true, "note: rnn:step: kernel k3 is for 8 tokens or more and C up to 256; " ..
+      "with N = 1 and C = 5 k2 runs in its place\n"})
+  end)
+
+test("the rows of equiv name the kernel that ran, and so does what is announced", function()
+  local wide = randn(20, 100, {device = "emu", seed = 1})
+  local report = equiv(wide, wide, wide, {impls = {"k3"}, dtypes = {"float32"}})
+  is(report.ok, true)
+  for _, row in ipairs(report.rows) do
+    is({row.form, row.impl}, {row.form, row.form == "rnn" and "k3" or "k2"})
+  end
+end)
+
+test("a GPU without tensor cores does not play them", function()
+  emu {gpu = "sm_75"}
+  for _, opt in ipairs {{precision = "tf32"}, {impl = "tf32"}} do
+    raises('sim: kernel tf32 needs the tensor cores of sm_80 or newer, and emu is sm_75; ' ..
+      'expected precision "accurate" or "fast"', sim, q, k, v, opt)
+  end
+  emu {gpu = "sm_80"}
 end)
 
 test('precision="tf32" is coarser, on a device alone, and in float32', function()
@@ -169,7 +232,7 @@ test("equiv compares devices and the kernels that are named, where a form has th
   report = equiv(q, k, v, {impls = {"k3"}, dtypes = {"float32"}})
   is(report.ok, true)
   for _, row in ipairs(report.rows) do
-    is({row.device, row.impl}, {"emu", "k3"})
+    is({row.device, row.impl}, {"emu", row.form == "rnn step" and "k2" or "k3"})
     assert(row.form ~= "sim", "sim has no k3")
   end
   raises('equiv: impl is "k9", which is on none of the devices', equiv, q, k, v, {impls = {"k9"}})
