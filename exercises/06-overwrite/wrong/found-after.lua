@@ -1,0 +1,18 @@
+-- Reads what it found after the write.
+
+local function write_over(k, v, beta)
+  local N, C, M = k.shape[1], k.shape[2], v.shape[2]
+  local S, found = zeros(M, C, {dtype = "float64"}), zeros(N, M, {dtype = "float64"})
+  for i = 1, N do
+    local length = k[i]:norm()
+    if length > 0 then
+      local u = k[i] / length
+      local old = S:mm(u:reshape(C, 1)):reshape(M)
+      S = S + ((v[i] - old) * beta[i]):reshape(M, 1) * u:reshape(1, C)
+      found[i] = S:mm(u:reshape(C, 1)):reshape(M)
+    end
+  end
+  return S, found
+end
+
+return {write_over = write_over}

@@ -1,0 +1,74 @@
+-- Find the bug: continuations that begin at one state, each of which changes it.
+
+local function spec(inputs)
+  local x = {}
+  for _, name in ipairs {"S", "z", "q", "k", "v"} do x[name] = inputs[name]:totable() end
+  local out = {}
+  for b = 1, #x.k do
+    local den, num = inputs.eps, {}
+    for m = 1, #x.v[b] do num[m] = 0 end
+    for c = 1, #x.z do
+      den = den + x.q[c] * (x.z[c] + x.k[b][c])
+      for m = 1, #num do num[m] = num[m] + x.q[c] * (x.S[c][m] + x.k[b][c] * x.v[b][m]) end
+    end
+    for m = 1, #num do num[m] = num[m] / den end
+    out[b] = num
+  end
+  return {out = out, S = x.S, z = x.z}
+end
+
+local function double(t) return t:to("float64") end
+
+local function drawn(B, C, M)
+  return function(draw)
+    return {S = double(draw.randn(C, M)), z = double(draw.rand(C)) + 1, q = double(draw.rand(C)),
+      k = double(draw.rand(B, C)), v = double(draw.randn(B, M)), eps = 1e-6}
+  end
+end
+
+-- Three tokens 1, 2, 3 with the feature 1 have been read; 10 or 20 may be next.
+local function two_ways()
+  local function t(x) return tensor(x, {dtype = "float64"}) end
+  return {S = t {{6}}, z = t {3}, q = t {1}, k = t {{1}, {1}}, v = t {{10}, {20}}, eps = 0}
+end
+
+return {
+  title = "Find the bug: the spoiled copy", chapter = 6, order = 4, language = "lua", minutes = 15,
+  points = 8,
+  summary = "several continuations from one state; the second one is wrong",
+  equations = "eqs 18 to 20",
+  entry = "continuations",
+  parameters = {"S", "z", "q", "k", "v", "eps"},
+  results = {"out", "S", "z"},
+  without = {"prefix", "rnn", "assoc", "sim", "kv"},
+  spec = spec,
+  tol = {k = 1e3, why = "sums of a few terms in double"},
+  cases = {
+    {name = "one continuation", equation = "eq 20", points = 1, inputs = drawn(1, 3, 2)},
+    {name = "10 or 20 after 1, 2, 3: 4 or 6.5", equation = "eqs 18 to 20", points = 3,
+      inputs = two_ways},
+    {name = "five continuations, none sees another", equation = "eqs 18 to 20", points = 4,
+      inputs = drawn(5, 4, 3)},
+  },
+  predict = {
+    {
+      ask = "The state has read 1, 2, 3 with the feature 1. Continued by 10 the output is 4, by 20 it is 6.5. "
+        .. "What does the second continuation give if it begins where the first one ended?",
+      answer = "(6 + 10 + 20) / 5 = 7.2.",
+    },
+  },
+  hints = {
+    "The first continuation is right, the second is not, and the state that is returned is not the "
+      .. "one that came in. Which line changes something that belongs to the caller?",
+    "In Lua, as in Python, `local s = S` is a second name for the same tensor. s[{}] = x and s[c] = x write "
+      .. "into it; s = s + x makes another one.",
+    "Either take copies, local s, n = S:clone(), z:clone(), inside of the loop, or build new ones: "
+      .. "local s = S + k_b:reshape(C, 1) * v_b:reshape(1, M), and n likewise.",
+  },
+  wrong = {
+    {file = "wrong/one-copy.lua", fails = "10 or 20 after 1, 2, 3: 4 or 6.5", says = "out[2, 1]",
+      because = "the copy is made once, before the loop"},
+    {file = "wrong/half-copy.lua", fails = "10 or 20 after 1, 2, 3: 4 or 6.5", says = "[",
+      because = "S is copied, z is not"},
+  },
+}

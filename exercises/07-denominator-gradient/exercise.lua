@@ -1,0 +1,82 @@
+-- The gradient of one row of a weighted average whose weights may be negative.
+
+local function sign(x)
+  return x > 0 and 1 or x < 0 and -1 or 0
+end
+
+-- By hand, from out_m = num_m / den with den = sum |s_j| + eps.
+local function spec(inputs)
+  local s, v, dout = inputs.s:totable(), inputs.v:totable(), inputs.dout:totable()
+  local den, num = inputs.eps, {}
+  for m = 1, #dout do num[m] = 0 end
+  for j = 1, #s do
+    den = den + math.abs(s[j])
+    for m = 1, #dout do num[m] = num[m] + s[j] * v[j][m] end
+  end
+  local ds, dv = {}, {}
+  for j = 1, #s do
+    ds[j], dv[j] = 0, {}
+    for m = 1, #dout do
+      ds[j] = ds[j] + dout[m] * (v[j][m] / den - num[m] / den ^ 2 * sign(s[j]))
+      dv[j][m] = dout[m] * s[j] / den
+    end
+  end
+  return {ds = ds, dv = dv}
+end
+
+local function double(t) return t:to("float64") end
+
+local function row(s, v, dout, eps)
+  return function()
+    local function t(x) return tensor(x, {dtype = "float64"}) end
+    return {s = t(s), v = t(v), dout = t(dout), eps = eps}
+  end
+end
+
+local function drawn(N, M, make, eps)
+  return function(draw)
+    return {s = double(make(draw, N)), v = double(draw.randn(N, M)),
+      dout = double(draw.randn(M)), eps = eps}
+  end
+end
+
+return {
+  title = "The denominator's gradient", chapter = 7, order = 1, language = "lua", minutes = 20,
+  points = 8,
+  summary = "one row of a weighted average, differentiated through numerator and denominator",
+  equations = "eq 7.1",
+  entry = "row_gradient",
+  parameters = {"s", "v", "dout", "eps"},
+  results = {"ds", "dv"},
+  without = {"sim_grad", "assoc_grad", "prefix_grad", "rnn_grad", "gradcheck"},
+  spec = spec,
+  tol = {k = 1e4, why = "sums of a few dozen terms in double"},
+  cases = {
+    {name = "one key of weight 1: the similarity has no gradient", equation = "eq 7.1", points = 1,
+      inputs = row({2}, {{5, 3}}, {1, 1}, 0)},
+    {name = "eps takes a share of the weight", equation = "eq 7.1", points = 1,
+      inputs = row({2}, {{5, 3}}, {1, 1}, 2)},
+    {name = "positive similarities", equation = "eq 7.1", points = 2,
+      inputs = drawn(7, 3, function(draw, N) return draw.rand(N) end, 1e-3)},
+    {name = "similarities of both signs", equation = "eq 7.1", points = 3,
+      inputs = drawn(12, 4, function(draw, N) return draw.randn(N) end, 0.5)},
+    {name = "a similarity of 0 has the slope 0 in the denominator", equation = "eq 7.1", points = 1,
+      inputs = row({0, 1, -3}, {{1}, {2}, {4}}, {1}, 0)},
+  },
+  hints = {
+    "s_j occurs twice in out: in the numerator with v_j, and in the denominator. Differentiate "
+      .. "the quotient for one entry m first, then sum over m with dout_m.",
+    "With G = dout / den and g = -(G . out), the gradient of the denominator: ds_j = G . v_j + "
+      .. "g d(den)/d(s_j), and den = sum |s_j| + eps.",
+    "den = s:abs():sum() + eps; out = s:reshape(1, N):mm(v) / den; G = dout / den; "
+      .. "ds = (v * G):sum(2) + sign(s) * -(G * out):sum(); dv = s:reshape(N, 1) * G:reshape(1, M).",
+  },
+  wrong = {
+    {file = "wrong/numerator-only.lua", fails = "one key of weight 1: the similarity has no gradient",
+      because = "the denominator is taken for a constant", says = "ds["},
+    {file = "wrong/no-sign.lua", fails = "similarities of both signs",
+      because = "the slope of |s| is taken to be 1 everywhere", says = "ds["},
+    {file = "wrong/slope-at-zero.lua", fails = "a similarity of 0 has the slope 0 in the denominator",
+      because = "|s| is given the slope 1 at 0", says = "ds[1]"},
+  },
+}
