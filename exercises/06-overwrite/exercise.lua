@@ -77,13 +77,15 @@ return {
       answer = "5, the mean, and 2.",
     },
     {
-      ask = "Strength 1/2 instead of 1: e_1 is written with 8 and then with 2. What does it read?",
+      ask = "Strength 1/2 instead of 1: e_1 is written with 8 and then with 2. What does it "
+        .. "read?",
       answer = "3: first half of 8, then 4 + (2 - 4) / 2.",
     },
   },
   hints = {
     "Read before you write. What has to be added to S so that the same key reads v afterwards?",
-    "With the unit vector u = k / |k|: found = S u, then S = S + beta (v - found) u^T. S is [M, C].",
+    "With the unit vector u = k / |k|: found = S u, then S = S + beta (v - found) u^T. S is "
+      .. "[M, C].",
     "for i = 1, N: length = k[i]:norm(); if length > 0 then u = k[i] / length; "
       .. "f = S:mm(u:reshape(C, 1)):reshape(M); found[i] = f; "
       .. "S = S + ((v[i] - f) * beta[i]):reshape(M, 1) * u:reshape(1, C) end",

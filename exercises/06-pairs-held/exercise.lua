@@ -95,12 +95,14 @@ return {
   },
   predict = {
     {
-      ask = "Normal keys with D = 64, elu + 1. How many of 24 pairs come back right, among the codes of the chapter: 24, 12, 3?",
+      ask = "Normal keys with D = 64, elu + 1. How many of 24 pairs come back right, among "
+        .. "the codes of the chapter: 24, 12, 3?",
       answer = "About 3: the right key has a weight of 1.46 / 24.46 = 0.06.",
     },
     {
       ask = "The same with D = 640. More, fewer, or as many?",
-      answer = "The average weight is the same, for D cancels in eq 6.2; it only varies less. So hardly more.",
+      answer = "The average weight is the same, for D cancels in eq 6.2; it only varies less. "
+        .. "So hardly more.",
     },
   },
   hints = {
@@ -109,7 +111,8 @@ return {
     "S = f V with V the rows codes[names], z = f 1, the row sums of f. The answers are "
       .. "(f^T S) / (f^T z), row by row. Nearest is the least sum of squares, "
       .. "|x|^2 - 2 x.code + |code|^2, of which |x|^2 is the same for all codes.",
-    "V = index(codes, 1, names); out = f:t():mm(f:mm(V)) / f:t():mm(f:sum(2, {keepdim=true})), 0 where "
+    "V = index(codes, 1, names); out = f:t():mm(f:mm(V)) / f:t():mm(f:sum(2, "
+      .. "{keepdim=true})), 0 where "
       .. "the denominator is 0; score = 2 * out:mm(codes:t()) - (codes * codes):sum(2); "
       .. "answers = score:argmax(2).",
   },

@@ -52,17 +52,21 @@ return {
   },
   predict = {
     {
-      ask = "The state has read 1, 2, 3 with the feature 1. Continued by 10 the output is 4, by 20 it is 6.5. "
+      ask = "The state has read 1, 2, 3 with the feature 1. Continued by 10 the output is 4, "
+        .. "by 20 it is 6.5. "
         .. "What does the second continuation give if it begins where the first one ended?",
       answer = "(6 + 10 + 20) / 5 = 7.2.",
     },
   },
   hints = {
-    "The first continuation is right, the second is not, and the state that is returned is not the "
+    "The first continuation is right, the second is not, and the state that is returned is "
+      .. "not the "
       .. "one that came in. Which line changes something that belongs to the caller?",
-    "In Lua, as in Python, `local s = S` is a second name for the same tensor. s[{}] = x and s[c] = x write "
+    "In Lua, as in Python, `local s = S` is a second name for the same tensor. s[{}] = x and "
+      .. "s[c] = x write "
       .. "into it; s = s + x makes another one.",
-    "Either take copies, local s, n = S:clone(), z:clone(), inside of the loop, or build new ones: "
+    "Either take copies, local s, n = S:clone(), z:clone(), inside of the loop, or build new "
+      .. "ones: "
       .. "local s = S + k_b:reshape(C, 1) * v_b:reshape(1, M), and n likewise.",
   },
   wrong = {

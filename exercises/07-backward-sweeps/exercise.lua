@@ -111,13 +111,17 @@ return {
   },
   hints = {
     "Which S does output i read if token i does not see itself? And from the key's side: which "
-      .. "queries read key j? Nothing of one token has to be known to the other sweep but G and g.",
+      .. "queries read key j? Nothing of one token has to be known to the other sweep but G "
+      .. "and g.",
     "Forwards, S before token i is added: out_i = q_i^T S / den_i, G_i = dout_i / den_i, "
       .. "g_i = -G_i . out_i, dq_i = S G_i + g_i z. Backwards, R before token i is added: "
       .. "dk_i = R v_i + r, dv_i = R^T k_i, then R += q_i G_i^T, r += g_i q_i.",
-    "for each head: G = malloc(N * M), g = malloc(N), clear S, z; for i up: den = eps + q_i . z, read "
-      .. "out, write G[i], g[i], dq[i], then add k_i v_i^T to S and k_i to z; clear S, z (now R, r); "
-      .. "for i down: write dk[i], dv[i], then add q_i G_i^T and g_i q_i. 20,000 * 33 doubles are 5.3 MB.",
+    "for each head: G = malloc(N * M), g = malloc(N), clear S, z; for i up: den = eps + q_i . "
+      .. "z, read "
+      .. "out, write G[i], g[i], dq[i], then add k_i v_i^T to S and k_i to z; clear S, z (now "
+      .. "R, r); "
+      .. "for i down: write dk[i], dv[i], then add q_i G_i^T and g_i q_i. 20,000 * 33 doubles "
+      .. "are 5.3 MB.",
   },
   wrong = {
     {file = "wrong/sees-itself.c", fails = "a single token sees nothing, and has no gradient",

@@ -69,14 +69,17 @@ return {
     "With G = dout / den and g = -(G . out), the gradient of the denominator: ds_j = G . v_j + "
       .. "g d(den)/d(s_j), and den = sum |s_j| + eps.",
     "den = s:abs():sum() + eps; out = s:reshape(1, N):mm(v) / den; G = dout / den; "
-      .. "ds = (v * G):sum(2) + sign(s) * -(G * out):sum(); dv = s:reshape(N, 1) * G:reshape(1, M).",
+      .. "ds = (v * G):sum(2) + sign(s) * -(G * out):sum(); dv = s:reshape(N, 1) * "
+      .. "G:reshape(1, M).",
   },
   wrong = {
-    {file = "wrong/numerator-only.lua", fails = "one key of weight 1: the similarity has no gradient",
+    {file = "wrong/numerator-only.lua", fails = "one key of weight 1: the similarity has no "
+      .. "gradient",
       because = "the denominator is taken for a constant", says = "ds["},
     {file = "wrong/no-sign.lua", fails = "similarities of both signs",
       because = "the slope of |s| is taken to be 1 everywhere", says = "ds["},
-    {file = "wrong/slope-at-zero.lua", fails = "a similarity of 0 has the slope 0 in the denominator",
+    {file = "wrong/slope-at-zero.lua", fails = "a similarity of 0 has the slope 0 in the "
+      .. "denominator",
       because = "|s| is given the slope 1 at 0", says = "ds[1]"},
   },
 }
