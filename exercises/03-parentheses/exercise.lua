@@ -57,6 +57,12 @@ return {
     {"const float *v", "H", "M", "N"}, {"const float *w", "N"}, {"float eps"},
     {"float *S", "H", "M", "C"}, {"float *z", "H", "C"}, {"float *out", "N", "H", "M"},
   },
+  predict = {
+    {ask = "One head, all weights 1, N = 1000, C = M = 32. How many multiplications if every query "
+        .. "visits every key? And how many with the two sums?",
+      answer = "N N (C + M) = 64,000,000 for the pairs; 2 N C M = 2,048,000 with S, and 2 N C more "
+        .. "for z and the denominators"},
+  },
   hints = {
     "Which factors of one term of the sum know i, and which know j? Collect those that "
       .. "know j.",

@@ -33,6 +33,11 @@ return {
     {"const float *k", "C", "N"}, {"const float *v", "M", "N"}, {"float eps"},
     {"float *out", "M", "N"},
   },
+  predict = {
+    {ask = "Features of 1, the values 1 to 6, pieces of two tokens. Which output will be the first "
+        .. "wrong one, and what will it be?",
+      answer = "The fifth. It should be the mean of 1 to 5, which is 3; it is (3 + 4 + 5) / 3 = 4"},
+  },
   hints = {
     "Look at the first case: features are 1, so every output is the mean of some values. "
       .. "Of which ones, in the third piece?",

@@ -40,6 +40,11 @@ return {
     {"const float *k", "H", "C"}, {"const float *v", "H", "M"}, {"float least"},
     {"float *state", "H", "M + 1", "C"}, {"float *out", "H", "M"},
   },
+  predict = {
+    {ask = "How many numbers has the state of 8 heads with C = M = 64, after 1 token and after "
+        .. "1000?",
+      answer = "8 * 64 * 65 = 33,280, both times"},
+  },
   hints = {
     "What should the output be after the very first token, when the state was all zeros "
       .. "before it? If you get 0 or NaN, think about the order of writing and reading.",
