@@ -68,13 +68,14 @@ return {
       inputs = chunks(24, 4), limit = {growth = 2.2, heap = 4096}},
   },
   hints = {
-    "Solve it for P nodes as if somebody had solved it for their (P + 1) / 2 parents. What do " ..
-      "you have to give the parents, and what do you do with what they give back?",
-    "Up: parent i is node 2i + node 2i + 1, or node 2i alone. Down: before(2i) = before(parent " ..
-      "i), before(2i + 1) = before(parent i) + sum(2i). Before the root is `first`.",
-    "if (P == 1) copy first to before and return. up = sums + P * E; fill (P + 1) / 2 rows of it; " ..
-      "scan_tree((P + 1) / 2, T - P, E, first, up, before + P * E); then hand its rows of " ..
-      "`before` down.",
+    "Solve it for P nodes as if somebody had solved it for their (P + 1) / 2 parents. What " ..
+      "do you have to give the parents, and what do you do with what they give back?",
+    "Up: parent i is node 2i + node 2i + 1, or node 2i alone. Down: before(2i) = " ..
+      "before(parent i), before(2i + 1) = before(parent i) + sum(2i). Before the root is " ..
+      "`first`.",
+    "if (P == 1) copy first to before and return. up = sums + P * E; fill (P + 1) / 2 rows " ..
+      "of it; scan_tree((P + 1) / 2, T - P, E, first, up, before + P * E); then hand its rows " ..
+      "of `before` down.",
   },
   wrong = {
     {file = "wrong/inclusive.c", fails = "before a single chunk is what came first",

@@ -72,13 +72,13 @@ return {
       inputs = cache(3, 200, 24, 4, 8, 30, 0.5), limit = {loads = loads, heap = 512}},
   },
   hints = {
-    "You know the largest score only at the end. What can you do to the sums so far when a larger " ..
-      "one turns up?",
-    "eq 10.3: m' = max(m, s); sums so far times exp(m - m'), the new term exp(s - m'). Begin with " ..
-      "m = sink, den = 1: the sink is a key whose value is 0.",
-    "for each query: m = sink[i], den = 1, out = 0. For each key n: row = page[n / L] * L + n % L; " ..
-      "if (s > m) { f = expf(m - s); den *= f; out[] *= f; m = s; } w = expf(s - m); den += w; " ..
-      "out[] += w v[]. At the end out[] /= den.",
+    "You know the largest score only at the end. What can you do to the sums so far when a " ..
+      "larger one turns up?",
+    "eq 10.3: m' = max(m, s); sums so far times exp(m - m'), the new term exp(s - m'). " ..
+      "Begin with m = sink, den = 1: the sink is a key whose value is 0.",
+    "for each query: m = sink[i], den = 1, out = 0. For each key n: row = page[n / L] * L + " ..
+      "n % L; if (s > m) { f = expf(m - s); den *= f; out[] *= f; m = s; } w = expf(s - m); " ..
+      "den += w; out[] += w v[]. At the end out[] /= den.",
   },
   wrong = {
     {file = "wrong/no-max.c", fails = "scores beyond what exp can take",
@@ -86,7 +86,8 @@ return {
     {file = "wrong/no-rescale.c", fails = "keys of one page",
       because = "the largest score changes and the sums so far stay as they are"},
     {file = "wrong/two-passes.c", fails = "one pass, and memory that does not grow",
-      says = "floats read", because = "the largest score is looked for first, so keys are read twice"},
+      says = "floats read",
+      because = "the largest score is looked for first, so keys are read twice"},
     {file = "wrong/keeps-scores.c", fails = "one pass, and memory that does not grow",
       says = "bytes of memory", because = "a row of N scores is kept"},
     {file = "wrong/in-order.c", fails = "pages in any order, the last one not full",

@@ -44,21 +44,23 @@ return {
     {name = "one token", equation = "eq 10.1", points = 1, inputs = tokens(1, 3, 2, 1)},
     {name = "eight tokens and nothing fades", equation = "eq 10.1", points = 1,
       inputs = tokens(8, 4, 8, 1)},
-    {name = "a state that fades", equation = "eq 10.1", points = 1, inputs = tokens(12, 5, 4, 0.75)},
+    {name = "a state that fades", equation = "eq 10.1", points = 1,
+      inputs = tokens(12, 5, 4, 0.75)},
     {name = "tokens and columns that fill no tile", equation = "eq 10.1", points = 2,
       inputs = tokens(11, 5, 7, 0.9)},
     {name = "a quarter of the loads", equation = "eq 10.2", points = 7,
       inputs = tokens(64, 32, 24, 0.9), limit = {loads = quarter}},
   },
   hints = {
-    "A row of the state needs no other row. What can you do with it before you put it back, and " ..
-      "which numbers have to be at hand for that?",
-    "For a tile of 4 tokens and 4 columns: 16 values and 16 sums stay in local variables while c " ..
-      "runs; each c loads 4 numbers of S, 4 of k and 4 of q, does 32 multiply-adds, stores 4.",
-    "for i by 4, m by 4: float values[4][4], sums[4][4] (zeros); for c: float row[4] from S; for " ..
-      "t < 4: row[x] = fade * row[x] + k[c N + i + t] * values[t][x]; sums[t][x] += q[..] * row[x]; " ..
-      "put row back. Then out. Loops of constant length over local arrays need no memory; what is " ..
-      "left over at the ends can go through a plain loop.",
+    "A row of the state needs no other row. What can you do with it before you put it back, " ..
+      "and which numbers have to be at hand for that?",
+    "For a tile of 4 tokens and 4 columns: 16 values and 16 sums stay in local variables " ..
+      "while c runs; each c loads 4 numbers of S, 4 of k and 4 of q, does 32 multiply-adds, " ..
+      "stores 4.",
+    "for i by 4, m by 4: float values[4][4], sums[4][4] (zeros); for c: float row[4] from " ..
+      "S; for t < 4: row[x] = fade * row[x] + k[c N + i + t] * values[t][x]; sums[t][x] += " ..
+      "q[..] * row[x]; put row back. Then out. Loops of constant length over local arrays " ..
+      "need no memory; what is left over at the ends can go through a plain loop.",
   },
   wrong = {
     {file = "wrong/textbook.c", fails = "a quarter of the loads", says = "floats read",

@@ -1,0 +1,12 @@
+/* No barrier between writing and reading. */
+
+__global__ void turned(float *out, const float *k, const float *w, int N, int C)
+{
+    DYN_SHARED(float, s);
+    const int i0 = blockIdx.x * 32, c0 = blockIdx.y * 32, x = threadIdx.x;
+    for (int r = threadIdx.y; r < 32; r += 8)
+        if (i0 + r < N && c0 + x < C)
+            s[32 * r + (x + r) % 32] = w[i0 + r] * k[(i0 + r) * C + c0 + x];
+    for (int r = threadIdx.y; r < 32; r += 8)
+        if (c0 + r < C && i0 + x < N) out[(c0 + r) * N + i0 + x] = s[32 * x + (r + x) % 32];
+}
