@@ -51,17 +51,17 @@ doc/html/assets/%.css: $(srcdir)/doc/weave/%.css
 	$(AM_V_GEN)$(MKDIR_P) doc/html/assets && cp $< $@
 doc/html/assets/katex.min.css: $(KATEX)/katex.min.css
 	$(AM_V_GEN)$(MKDIR_P) doc/html/assets/fonts && cp $(KATEX)/fonts/*.woff2 doc/html/assets/fonts && \
-	$(SED) 's/,url([^)]*) format("\(woff\|truetype\)")//g' $< >$@.tmp && mv -f $@.tmp $@
+	$(SED) "s/,url([^)]*) format(.\(woff\|truetype\).)//g" $< >$@.tmp && mv -f $@.tmp $@
 
 site_files = $(pages:%=$(site)/%.html) $(figures:%=$(site)/figures/%.svg) \
 	doc/html/assets/book.css doc/html/assets/katex.min.css
 
 ## All pages as one, then as PDF.
-doc/html/$(lang)/paper.html: $(site_files) doc/html/assets/paper.css
+$(facts)/paper.html: $(site_files) doc/html/assets/paper.css
 	$(AM_V_GEN)$(weave) -M mode=paper -M site=$(site) --to html5 -o $@.tmp \
 	--template $(srcdir)/doc/weave/paper.html /dev/null && mv -f $@.tmp $@
-doc/tarn-book.pdf: doc/html/$(lang)/paper.html
-	$(AM_V_GEN)$(WEASYPRINT) $< $@.tmp 2>$@.log && ! grep '^ERROR' $@.log >&2 && mv -f $@.tmp $@
+doc/tarn-book.pdf: $(facts)/paper.html
+	$(AM_V_GEN)$(WEASYPRINT) --base-url $(site)/ $< $@.tmp 2>$@.log && ! grep '^ERROR' $@.log >&2 && mv -f $@.tmp $@
 
 if WITH_BOOK
 html-local: $(site_files)

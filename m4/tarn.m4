@@ -360,7 +360,8 @@ AS_IF([test "$enable_doc" = no],
     book: left out by --disable-doc, so no make html, no make pdf"],
   [AS_IF([test -z "$PANDOC"], [book_package=pandoc book_problem="pandoc not found"],
     [$PANDOC -v | $AWK 'NR == 1 { split([$]2, v, "."); exit !(v@<:@1@:>@ > 2 || v@<:@1@:>@ == 2 && v@<:@2@:>@ >= 17) }'],
-    [AS_IF([test "$KATEX" = no], [book_package=katex book_problem="katex not found"])],
+    [AS_IF([test -z "$NODE"], [book_package=nodejs book_problem="node not found"],
+      [test "$KATEX" = no], [book_package=katex book_problem="katex not found"])],
     [book_package=pandoc book_problem="pandoc is older than 2.17"])
   AS_IF([test "$have_lua" != yes], [book_package=liblua5.4-dev book_problem="the program tarn is not built"])
   AS_IF([test -z "$book_problem"],
@@ -371,6 +372,8 @@ AS_IF([test "$enable_doc" = no],
       [no PDF of the book])],
     [tarn_missing="$tarn_missing
     book: $book_problem, so no make html, no make pdf. Debian package: $book_package"])])
+AC_SUBST([have_book])
+AC_SUBST([have_paper])
 AM_CONDITIONAL([WITH_BOOK], [test $have_book = yes])
 AM_CONDITIONAL([WITH_PAPER], [test $have_paper = yes])])
 

@@ -53,6 +53,10 @@ lua_tests += tests/lua/lab_data.lua tests/lua/lab_grade.lua tests/lua/lab_run.lu
 program_tests += tests/cli/lab.sh tests/cli/lab_author.sh
 EXTRA_DIST += tests/lua/lab.lua
 
+## The book.
+cli_tests += tests/cli/book.sh
+EXTRA_DIST += tests/book
+
 ## Pictures.
 lua_tests += tests/lua/plot.lua tests/lua/heat.lua tests/lua/hist.lua
 program_tests += tests/cli/gnuplot.sh

@@ -144,32 +144,29 @@ end
 
 -- ---- links that authors write ------------------------------------------------------------------
 
-local function in_this_chapter(id)
-  for _, section in ipairs(marks.sections) do
+local function anchor_in(page, id)
+  for _, section in ipairs(page.sections) do
     if section.id == id or section.anchor == id then return section.anchor end
   end
-  for _, label in ipairs(marks.of_chapter) do
+  for _, label in ipairs(page.labels) do
     if label.kind .. ":" .. label.name == id then return label.kind .. "-" .. label.name end
   end
 end
 
 -- [text](#id) and [text](04-prefix-sum.md#id).
 function marks.Link(a)
-  if a.target:find("^%a+:") then return nil end
+  if a.target:find("^%a+:") or not facts.whole then return nil end
   local file, id = a.target:match("^([^#]*)#?(.*)$")
-  if file == "" then
-    local anchor = in_this_chapter(id)
-    if not anchor and facts.whole then chapter.complain(a.target, "no heading or label " .. id .. " here") end
-    a.target = "#" .. (anchor or id)
-    return a
-  end
-  local page = file:match("^([^/]*)%.md$")
-  local target = page and facts.by_page[page .. ".html"]
+  local page = file == "" and chapter.page or (file:match("^([^/]*)%.md$") or "") .. ".html"
+  local target = facts.by_page[page]
   if target then
-    a.target = target.page .. (id ~= "" and "#" .. target.id .. "-" .. id or "")
+    local anchor = id ~= "" and anchor_in(target, id)
+    if id ~= "" and not anchor then
+      chapter.complain(a.target, ("no heading or label %s in %s"):format(id, target.name .. ".md"))
+    end
+    a.target = anchor and marks.address(page, anchor) or page
     return a
   end
-  if not facts.whole then return nil end
   local path = ("%s/doc/%s/%s"):format(setting.root, setting.lang, file)
   if not chapter.read(path) then chapter.complain(a.target, "there is no file " .. file) end
   return a.content

@@ -53,25 +53,9 @@ local inner = {
   CodeBlock = listing.CodeBlock, Para = Para, Table = Table, Div = boxes.Div, Header = Header,
 }
 
--- Names in headings and links stay plain: a link does not hold another.
-local function plain_names(block)
-  if block.t == "Header" then
-    return pandoc.walk_block(block, {Math = maths.Math})
-  end
-  return pandoc.walk_block(block, {
-    Link = function(a)
-      return a:walk {Code = function(code) return pandoc.Span({code}, pandoc.Attr("", {"plain"})) end}
-    end,
-  })
-end
-
 local function weave(doc)
   take_title(doc.blocks)
   if reference.is_here() then reference.prepare(doc.blocks) end
-  for _, block in ipairs(doc.blocks) do
-    if block.t == "Header" then Header(block) end
-  end
-  marks.sections = {}
   maths.prepare(doc)
   doc = marks.capitals(doc)
   local out = pandoc.List()

@@ -10,7 +10,7 @@ fi
 # A cache of the slow answers about the compiler, none of those about libraries and tools.
 another_nvcc=false
 cache() {
-    grep -Ev '^(ac_cv_env|pkg_cv|ac_cv_prog_ac_ct|ac_cv_prog_HELP2MAN|ac_cv_prog_GNUPLOT|ac_cv_path)' cache |
+    grep -Ev '^(ac_cv_env|pkg_cv|ac_cv_prog_ac_ct|ac_cv_prog_HELP2MAN|ac_cv_prog_GNUPLOT|ac_cv_path|tarn_cv_path)' cache |
         if $another_nvcc; then grep -v tarn_cv_cuda; else cat; fi
 }
 
@@ -73,6 +73,14 @@ without cblas '^    cblas: not found, .*libopenblas-dev' modules/openblas.pc mod
 without cjson '^    cjson: not found, .*libcjson-dev' modules/libcjson.pc
 without help2man '^    help2man: not found, .*Debian package: help2man' bin/help2man
 without gnuplot '^    gnuplot: not found, .*gnuplot-nox' bin/gnuplot
+if grep -q '^    book: make html' work/out; then
+    without pandoc '^    book: pandoc not found, so no make html.*Debian package: pandoc' bin/pandoc
+    without node '^    book: node not found, so no make html.*Debian package: nodejs' bin/node
+fi
+if grep -q '^    weasyprint: the book' work/out; then
+    without weasyprint '^    weasyprint: not found, so no PDF .*weasyprint' bin/weasyprint
+fi
+check "--disable-doc is named in the summary" summary 'book: left out by --disable-doc' --disable-doc
 without pkg-config '^    pkg-config: not found, so no library' bin/pkg-config bin/pkgconf \
     bin/*-pkg-config bin/*-pkgconf
 check "--without-readline is named in the summary" \

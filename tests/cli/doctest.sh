@@ -28,11 +28,11 @@ differs() {
 wrong() { says 1 --doctest "$1" && grep -qFx -e "$2" err && return; cat out err; return 1; }
 
 # What is in the source. How often a kernel goes to memory is the compiler's doing as well: the
-# counts in the page on kernels are those of gcc.
-for file in "$srcdir/README.md" "$srcdir"/doc/*.md; do
+# counts in the pages on kernels are those of gcc.
+for file in "$srcdir/README.md" "$srcdir"/doc/*.md "$srcdir"/doc/*/*.md; do
     claim="what ${file#"$srcdir"/} shows is what tarn says"
     case ${file##*/} in
-    kernels.md) "$CC" --version | grep -q clang && { skip "$claim" "not built by gcc"; continue; } ;;
+    kernels.md | *-gpu.md) "$CC" --version | grep -q clang && { skip "$claim" "not built by gcc"; continue; } ;;
     esac
     check "$claim" "$TARN" --doctest "$file"
 done
