@@ -44,13 +44,13 @@ $(site)/figures/%.svg: $(srcdir)/doc/figures/%.lua | tarn$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) $(site)/figures && ./tarn$(EXEEXT) --no-init $< $@.tmp.svg && \
 	mv -f $@.tmp.svg $@
 $(site)/figures/terminal.svg: $(srcdir)/doc/figures/terminal.svg
-	$(AM_V_GEN)$(MKDIR_P) $(site)/figures && cp $< $@
+	$(AM_V_GEN)$(MKDIR_P) $(site)/figures && cp -f $< $@
 figures = terminal $(patsubst $(srcdir)/doc/figures/%.lua,%,$(shell \
 	grep -L '^return ' $(srcdir)/doc/figures/*.lua 2>/dev/null))
 doc/html/assets/%.css: $(srcdir)/doc/weave/%.css
-	$(AM_V_GEN)$(MKDIR_P) doc/html/assets && cp $< $@
+	$(AM_V_GEN)$(MKDIR_P) doc/html/assets && cp -f $< $@
 doc/html/assets/katex.min.css: $(KATEX)/katex.min.css
-	$(AM_V_GEN)$(MKDIR_P) doc/html/assets/fonts && cp $(KATEX)/fonts/*.woff2 doc/html/assets/fonts && \
+	$(AM_V_GEN)$(MKDIR_P) doc/html/assets/fonts && cp -f $(KATEX)/fonts/*.woff2 doc/html/assets/fonts && \
 	$(SED) "s/,url([^)]*) format(.\(woff\|truetype\).)//g" $< >$@.tmp && mv -f $@.tmp $@
 
 site_files = $(pages:%=$(site)/%.html) $(figures:%=$(site)/figures/%.svg) \
@@ -77,4 +77,13 @@ else
 pdf-local:
 	@echo 'the PDF needs WeasyPrint and what make html needs; configure says what is missing' >&2; exit 1
 endif
-.PHONY: always
+
+## Where documents go; uninstall takes them away again.
+installed_book = $(DESTDIR)$(htmldir)/book
+install-html-local: html-local
+	$(MKDIR_P) '$(installed_book)' && cp -R doc/html/. '$(installed_book)'
+uninstall-hook:
+	rm -rf '$(installed_book)'
+clean-book:
+	rm -rf doc/html doc/book doc/tarn-book.pdf doc/tarn-book.pdf.*
+.PHONY: always clean-book

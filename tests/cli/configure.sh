@@ -16,6 +16,7 @@ cache() {
 
 # Mirrors of the tools and of pkg-config's modules, as links that can be removed.
 cd "$SCRATCH" || exit
+unset PANDOC NODE KATEX # which other tests are told
 mkdir bin modules work
 # ccache under a compiler's name looks for the real one further on in PATH: so does this.
 real_compilers() {
