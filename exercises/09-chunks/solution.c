@@ -13,7 +13,8 @@
  *     out   [M, N]      result, not set to 0 when you get it
  *
  * N need not be a multiple of L, and L is at most 64. About 30 lines. The loop of chapter 4 stores
- * (M + 1) C numbers a token; you may store a third of that. */
+ * (M + 1) C numbers a token; you may store a third of that. A sum in a local variable is not
+ * stored until it is written to an array. */
 #include <stddef.h>
 
 enum { MOST = 64 };
