@@ -10,8 +10,8 @@
  * does not grow with N. */
 #include <stdlib.h>
 
-void decayed(size_t N, size_t C, size_t M, const float *q, const float *k, const float *v,
-             const float *decay, float *out)
+void decayed(size_t N, size_t C, size_t M, const float *q, const float *k,
+             const float *v, const float *decay, float *out)
 {
     //> todo
     //: (void)N, (void)C, (void)M, (void)q, (void)k, (void)v, (void)decay, (void)out;

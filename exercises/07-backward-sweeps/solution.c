@@ -29,9 +29,9 @@ static void add(size_t n, double a, const double *x, double *y)
     for (size_t i = 0; i < n; i++) y[i] += a * x[i];
 }
 
-void backward_sweeps(size_t N, size_t H, size_t C, size_t M, const double *q, const double *k,
-                     const double *v, const double *dout, double eps, double *dq, double *dk,
-                     double *dv)
+void backward_sweeps(size_t N, size_t H, size_t C, size_t M, const double *q,
+                     const double *k, const double *v, const double *dout, double eps,
+                     double *dq, double *dk, double *dv)
 {
     //> todo
     //: (void)N, (void)H, (void)C, (void)M, (void)q, (void)k, (void)v, (void)dout, (void)eps;

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 void way_back(size_t N, size_t C, size_t M, size_t L, const double *q, const double *G,
-              const double *g, const double *k, const double *v, double *R, double *r, double *dk,
-              double *dv)
+              const double *g, const double *k, const double *v, double *R, double *r,
+              double *dk, double *dv)
 {
     //> todo
     //: for (size_t end = N, start; end > 0; end = start) {
@@ -39,7 +39,8 @@ void way_back(size_t N, size_t C, size_t M, size_t L, const double *q, const dou
         for (size_t i = end; i-- > start;) {
             for (size_t c = 0; c < C; c++) {
                 r[c] += g[i] * q[i * C + c];
-                for (size_t m = 0; m < M; m++) R[m * C + c] += q[i * C + c] * G[i * M + m];
+                for (size_t m = 0; m < M; m++)
+                    R[m * C + c] += q[i * C + c] * G[i * M + m];
             }
             for (size_t m = 0; m < M; m++) dv[i * M + m] = 0;
             for (size_t c = 0; c < C; c++) {

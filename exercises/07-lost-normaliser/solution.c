@@ -10,8 +10,9 @@
  * Find out why, and mend it. */
 #include <stdlib.h>
 
-void key_gradient(size_t N, size_t C, size_t M, const double *q, const double *k, const double *v,
-                  const double *share, const double *dout, double eps, double *dk)
+void key_gradient(size_t N, size_t C, size_t M, const double *q, const double *k,
+                  const double *v, const double *share, const double *dout, double eps,
+                  double *dk)
 {
     //> todo
     //: double *S = calloc(C * M + C, sizeof *S), *z = S + C * M; /* S on the way back is R */
@@ -40,7 +41,8 @@ void key_gradient(size_t N, size_t C, size_t M, const double *q, const double *k
     //:     }
     //: free(S);
     //: free(G);
-    double *S = calloc(C * M + C, sizeof *S), *z = S + C * M; /* on the way back R and r */
+    double *S = calloc(C * M + C, sizeof *S),
+           *z = S + C * M; /* on the way back R and r */
     double *G = malloc(M * N * sizeof *G), *g = calloc(N, sizeof *g);
     for (size_t i = 0; i < N; i++) {
         double den = eps;
