@@ -49,12 +49,12 @@ return {
       end},
   },
   hints = {
-    "A chunk is a function: whatever state S comes in, S a + D goes out. What is the " ..
+    "A chunk is a function: whatever state S comes in, S a + T goes out. What is the " ..
       "function that first does the left chunk and then the right one?",
-    "(S a_l + D_l) a_r + D_r = S (a_l a_r) + (D_l a_r + D_r). And which a and D change nothing?",
-    "neutral: a = ones(C), D = zeros(M, C). leaf: begin with neutral and join a pair for " ..
-      "each token, {a = a[i], D = outer product of v[i] and k[i]}; v[i]:unsqueeze(2) * k[i] " ..
-      "is one. join: {a = l.a * r.a, D = l.D * r.a + r.D}.",
+    "(S a_l + T_l) a_r + T_r = S (a_l a_r) + (T_l a_r + T_r). And which a and T change nothing?",
+    "neutral: a = ones(C), T = zeros(M, C). leaf: begin with neutral and join a pair for " ..
+      "each token, {a = a[i], T = outer product of v[i] and k[i]}; v[i]:unsqueeze(2) * k[i] " ..
+      "is one. join: {a = l.a * r.a, T = l.T * r.a + r.T}.",
   },
   wrong = {
     {file = "wrong/swapped.lua", fails = "two chunks: the older one has faded more",

@@ -11,18 +11,18 @@
 --     leaf(k, v, a)            the pair of a chunk, k [L, C], v [L, M], a [L, C]
 --     join(l, r)               the pair of two stretches of tokens, l the older one
 --
--- A pair {a = [C], D = [M, C]} stands for a stretch of tokens: S becomes S * a + D.
+-- A pair {a = [C], T = [M, C]} stands for a stretch of tokens: S becomes S * a + T.
 
 local neutral, leaf, join
 
-function neutral(M, C) return {a = ones(C), D = zeros(M, C)} end
+function neutral(M, C) return {a = ones(C), T = zeros(M, C)} end
 
-function join(l, r) return {a = l.a * r.a, D = l.D + r.D * l.a} end
+function join(l, r) return {a = l.a * r.a, T = l.T + r.T * l.a} end
 
 function leaf(k, v, a)
   local pair = neutral(v.shape[2], k.shape[2])
   for i = 1, #k do
-    pair = join(pair, {a = a[i], D = v[i]:unsqueeze(2) * k[i]})
+    pair = join(pair, {a = a[i], T = v[i]:unsqueeze(2) * k[i]})
   end
   return pair
 end
@@ -49,9 +49,9 @@ return function(k, v, a, L, start)
     items[#items + 1] = leaf(k[chunk], v[chunk], a[chunk])
   end
   local nothing = neutral(M, C)
-  local first = {a = ones(C), D = start}
+  local first = {a = ones(C), T = start}
   local before, all = scan(items, first, nothing)
   local states = zeros(#items, M, C)
-  for n in ipairs(items) do states[n] = before[n].D end
-  return states, join(first, all).D
+  for n in ipairs(items) do states[n] = before[n].T end
+  return states, join(first, all).T
 end
