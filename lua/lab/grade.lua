@@ -12,6 +12,7 @@ local run = require "tarn.lab.run"
 local course = require "tarn.lab.course"
 local files = require "tarn.lab.files"
 local identity = require "tarn.lab.identity"
+local page = require "tarn.lab.page"
 local predict = require "tarn.lab.predict"
 local progress = require "tarn.lab.progress"
 local rules = require "tarn.lab.rules"
@@ -152,8 +153,7 @@ end
 local done = 0
 local function count_down(all)
   done = done + 1
-  if not system.tty(2) then return end
-  io.stderr:write(("\rgraded %d of %d%s"):format(done, all, done == all and "\n" or ""))
+  page.passing(done < all and ("graded %d of %d"):format(done, all) or "")
 end
 
 local function run_all(entries, by, isolate, jobs)

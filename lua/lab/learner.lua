@@ -106,10 +106,19 @@ local function what_next(out, desk, exercise, passed)
     desk:has(following) and "check" or "start", following.name))
 end
 
+-- What options say of a run: its seed, and the processor time of a child.
+function learner.run_options(options)
+  return {seed = arguments.number(options, "seed", DEFAULT_SEED),
+    limits = {seconds = arguments.number(options, "seconds")}}
+end
+
 -- Checks one exercise and tells; true if it passed.
-function learner.check_one(desk, exercise, seed)
+function learner.check_one(desk, exercise, how)
   local answers = insist_on_predictions(desk, exercise)
-  local result = run.check(exercise, desk:path(exercise), {seed = seed or DEFAULT_SEED})
+  page.passing("running " .. desk:path(exercise) .. " ...")
+  local ok, result = pcall(run.check, exercise, desk:path(exercise), how)
+  page.passing("")
+  if not ok then error(result, 0) end
   local out = page.new()
   show.result(out, exercise, result)
   if result.skipped then
@@ -127,8 +136,7 @@ end
 
 function learner.check(desk, words, options)
   local exercise = chosen(desk, words[1])
-  local seed = arguments.number(options, "seed", DEFAULT_SEED)
-  return learner.check_one(desk, exercise, seed) and 0 or 1
+  return learner.check_one(desk, exercise, learner.run_options(options)) and 0 or 1
 end
 
 -- ---- hint, solution ---------------------------------------------------------------------

@@ -20,13 +20,14 @@ local general = {color = "WHEN", dir = "DIR", exercises = "DIR", help = true, ve
 local commands = {
   list = {module = "report", most = 0, call = "list"},
   start = {module = "learner", most = 1, call = "start [NAME]"},
-  check = {module = "learner", most = 1, call = "check [NAME]", options = {seed = "N"}},
+  check = {module = "learner", most = 1, call = "check [NAME]", options = {seed = "N", seconds = "N"}},
   hint = {module = "learner", least = 1, most = 2, call = "hint NAME [LEVEL]"},
   reset = {module = "reset", most = 1, call = "reset NAME|--all",
     options = {all = true, yes = true}},
   solution = {module = "learner", least = 1, most = 1, call = "solution NAME",
     options = {["give-up"] = true}},
-  watch = {module = "watch", most = 1, call = "watch [NAME]", options = {seed = "N"}},
+  watch = {module = "watch", most = 1, call = "watch [NAME]",
+    options = {seed = "N", seconds = "N"}},
   report = {module = "report", most = 0, call = "report", options = {json = true}},
   grade = {module = "grade", least = 1, call = "grade DIR...", alone = true,
     options = {course = "FILE", out = "DIR", jobs = "N", trust = true}},
@@ -43,6 +44,7 @@ For learners:
   start [NAME]       put the file of an exercise, or the next, into the folder
   check [NAME]       run what you wrote; without NAME the file changed last
       --seed=N         draw other inputs
+      --seconds=N      stop what takes longer, in seconds of the processor
   hint NAME [LEVEL]  the next of three hints, or that of a level
   reset NAME         start over; a copy of your file stays
       --all            start all of them over

@@ -7,9 +7,11 @@
 --   page:labelled("red", "FAILED", text)   the same with a word before it
 --   page:markdown(text)          a note in Markdown as plain text
 --   page:print()                 writes them on stdout
+--   page.passing(text)           a line for who waits at a terminal, until the next; "" ends it
 --   page.paint("red", text)      colour never stands alone: the words say the same
 
 local host = require "tarn.host"
+local system = require "tarn.lab.system"
 local entry = require "tarn.entry"
 
 local page = {}
@@ -22,8 +24,7 @@ function page.paint(color, text)
 end
 
 -- What ASCII has for the signs that texts of the course use.
-local plain = {["–"] = "-", ["—"] = "-", ["’"] = "'", ["“"] = '"', ["”"] = '"', ["×"] = "x",
-  ["·"] = "*", ["≤"] = "<=", ["≥"] = ">=", ["≠"] = "!=", ["φ"] = "phi", ["Σ"] = "sum",
+local plain = {["–"] = "-", ["’"] = "'", ["“"] = '"', ["”"] = '"', ["×"] = "x", ["·"] = "*", ["≤"] = "<=", ["≥"] = ">=", ["≠"] = "!=", ["φ"] = "phi", ["Σ"] = "sum",
   ["→"] = "->", ["ᵀ"] = "^T", ["²"] = "^2", ["√"] = "sqrt", ["∞"] = "inf", ["…"] = "...",
   ["ε"] = "eps"}
 
@@ -33,6 +34,14 @@ function page.showable(text)
   if host.utf8 and utf8.len(text) then return text end
   return (text:gsub("[\xC2-\xF4][\x80-\xBF]*", function(sign) return plain[sign] or "?" end)
     :gsub("[\x80-\xFF]", "?"))
+end
+
+-- On stderr, so that what a pipe gets is the same; a dumb terminal can do this, too.
+local shown = 0
+function page.passing(text)
+  if not system.tty(2) then return end
+  io.stderr:write("\r", text, (" "):rep(shown - #text), text == "" and "\r" or "")
+  shown = #text
 end
 
 function page.new() return setmetatable({lines = {}}, page) end

@@ -6,7 +6,6 @@
 local learner = require "tarn.lab.learner"
 local page = require "tarn.lab.page"
 local system = require "tarn.lab.system"
-local arguments = require "tarn.lab.arguments"
 
 local watch = {}
 
@@ -42,8 +41,9 @@ local function remember(desk, watched)
 end
 
 -- Checks; what can't be checked is told, and waits for the next save.
-local function check(desk, exercise, seed)
-  local ok, passed = pcall(learner.check_one, desk, exercise, seed)
+local function check(desk, exercise, how)
+  io.write("\n")
+  local ok, passed = pcall(learner.check_one, desk, exercise, how)
   if not ok then say(tostring(passed)) end
   return ok and passed
 end
@@ -66,7 +66,7 @@ end
 
 function watch.watch(desk, words, options)
   local only = words[1] and desk:find(words[1])
-  local seed = arguments.number(options, "seed")
+  local how = learner.run_options(options)
   local watched = only and {only} or desk.list
   local seen = remember(desk, watched)
   if only and not desk:has(only) then learner.put_start(desk, only) end
@@ -77,7 +77,7 @@ function watch.watch(desk, words, options)
     local exercise = saved(desk, watched, seen)
     if not exercise then
       system.sleep(PAUSE)
-    elseif check(desk, exercise, seed) then
+    elseif check(desk, exercise, how) then
       if only then return 0 end
       if not move_on(desk, seen) then return closing() end
     end
