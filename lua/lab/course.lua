@@ -13,21 +13,26 @@
 local host = require "tarn.host"
 local files = require "tarn.lab.files"
 local manifest = require "tarn.lab.manifest"
+local process = require "tarn.lab.run_process"
 local system = require "tarn.lab.system"
 
 local course = {}
+
+local getenv = os.getenv
 
 local extensions = {c = "c", lua = "lua", cuda = "cu"}
 
 -- ---- where the exercises are ------------------------------------------------------------
 
 -- The folder of exercises: the one asked for, else that of the source tree for a program
--- that has not been installed, else the installed one.
+-- that has not been installed, else the one installed with it, wherever that was moved.
 function course.folder(asked)
-  local given = asked or os.getenv("TARN_EXERCISES")
+  local given = asked or getenv("TARN_EXERCISES")
   if given and given ~= "" then return given end
   local program = system.program:match("^(.*)/[^/]*$")
-  return program == system.build and system.source or system.installed
+  if program == system.build then return system.source end
+  local beside = program .. "/../share/tarn/exercises"
+  return files.is_folder(beside) and beside or system.installed
 end
 
 -- ---- loading ----------------------------------------------------------------------------
@@ -85,6 +90,7 @@ local function take_unique(sorted, problems)
 end
 
 function course.open(folder)
+  process.exercises = folder -- where what learners wrote must not look
   local names, why = files.list(folder)
   if not names then error(("no exercises in %s: %s"):format(folder, why), 0) end
   local list, problems = {}, {}

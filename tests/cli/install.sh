@@ -36,6 +36,12 @@ fi
 if test -n "$TARN"; then
     says_version() { "$prefix/bin/tarn" --version | grep -q '^tarn '; }
     check "the installed program says its version" says_version
+    course() {
+        mkdir -p "$SCRATCH/desk" && lab="$prefix/bin/tarn-lab --dir=$SCRATCH/desk" &&
+            $lab start warm-up && $lab solution warm-up --give-up >"$SCRATCH/desk/00-warm-up.lua" &&
+            $lab check warm-up
+    }
+    check "the installed course works where it was installed to" course
     # A user's kernel, by a compiler that writes down how it is called.
     echo '__global__ void twice(float *x) { x[0] *= 2; }' >"$SCRATCH/twice.cu"
     twice() {
