@@ -6,6 +6,7 @@ local test, is, raises = tap.test, tap.is, tap.raises
 
 local course = require "tarn.lab.course"
 local data = require "tarn.lab.data"
+local files = require "tarn.lab.files"
 local rules = require "tarn.lab.rules"
 local sheet = require "tarn.lab.sheet"
 
@@ -60,6 +61,13 @@ test("mistakes in a course file are named", function()
   refused("late: unknown entry 'perday'; did you mean 'per_day'?", "{late = {perday = 1}}")
   refused("hidden.step[1]: like is 'none', expected the name of a case",
     '{hidden = {step = {{like = "none"}}}}')
+end)
+
+test("the course file on the page for instructors is one", function()
+  local source = os.getenv("srcdir")
+  local text = files.read(source .. "/doc/en/instructor.md"):match("```lua\n(return {.-\n})\n```")
+  local by = rules.read(lab.write("shown.lua", text), course.open(source .. "/exercises"))
+  assert(#by.exercises > 1 and by.deadline and next(by.hidden), text)
 end)
 
 test("without a course file every exercise counts once, and nothing is late", function()
