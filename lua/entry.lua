@@ -18,7 +18,7 @@ local WIDEST = 92      -- longer lines are hard to read
 local NARROW = 60      -- below this, labels stand above their text
 local LABEL_WIDTH = 10 -- "aliasing" and two blanks
 local LONGEST_GROUP = 20
-local labels = {"shapes", "math", "cost", "errors", "aliasing", "note", "options", "example", "see"}
+local labels = {"shapes", "math", "cost", "errors", "aliasing", "note", "options", "example", "chapter", "see"}
 
 local function window() return math.min(WIDEST, math.max(20, host.columns() - 1)) end
 
@@ -110,6 +110,11 @@ function entry.call(e)
   return e.signature .. (e.returns and e.returns ~= "" and " -> " .. e.returns or "")
 end
 
+-- The chapter of an entry, as "4 Causal masking is a prefix sum (doc/en/04-prefix-sum.md)".
+function entry.chapter(chapter)
+  return ("%d %s (%s)"):format(chapter.number, chapter.title, chapter.file)
+end
+
 -- Adds an entry to lines.
 function entry.layout(lines, e)
   local from = #lines + 1
@@ -123,6 +128,7 @@ function entry.layout(lines, e)
   lines[#lines + 1] = ""
   for _, label in ipairs(labels) do
     local text = e[label]
+    if text and label == "chapter" then text = entry.chapter(text) end
     if text and label == "options" then add_options(lines, text)
     elseif text and label == "example" then add_example(lines, text)
     elseif text then add_text(lines, label, text) end

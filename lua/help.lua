@@ -34,7 +34,7 @@ for i, map in ipairs(tarn.phis()) do
     cost = "O(numel of out)",
     errors = "a tensor of rank 0",
     note = ("features are %s; derivative: %s"):format(map.positivity, map.derivative),
-    see = "phi, phis",
+    see = "phi, phis", chapter = names.by_key.phi.chapter,
   }
 end
 

@@ -2,7 +2,8 @@
 --
 -- The single source for the global names of the user's environment and for completion.
 -- What an entry says comes from the block above the function that has the name; the build
--- gathers them in help_entries.lua (tools/help.awk tells how such a block looks). A test
+-- gathers them in help_entries.lua (tools/help.awk tells how such a block looks); which chapter
+-- of the book explains a function, the chapter says (tools/chapters.awk). A test
 -- holds the table `tarn` to this list.
 --
 -- `global` topics lend their names to the user's environment; those of `method` topics are
@@ -105,6 +106,15 @@ local by_key, by_name, globals, in_c = {}, {}, {}, {}
 for _, entry in ipairs(require "tarn.help_entries") do
   entry.name, by_key[entry.key] = entry.key, entry
   if entry.aliasing then in_c[#in_c + 1] = entry end
+end
+
+-- What a chapter says that it explains, it explains in C as well: prefix and tarn_prefix.
+for _, chapter in ipairs(require "tarn.chapters") do
+  for _, key in ipairs(chapter.names) do
+    for _, one in ipairs {key, "tarn_" .. key:gsub("^st[.:]", "rnn_")} do
+      if by_key[one] then by_key[one].chapter = chapter end
+    end
+  end
 end
 
 for _, topic in ipairs(topics) do

@@ -61,6 +61,11 @@ function markdown.label(label, text)
   end
 end
 
+function markdown.chapter(chapter)
+  print(("- *chapter*: [%d %s](%s)"):format(chapter.number, escape_markdown(chapter.title),
+    chapter.file:match("[^/]*$")))
+end
+
 -- Names, each to be a link.
 function markdown.see(text)
   print("- *see*: " .. text:gsub("[^,%s]+", "`%0`"))
@@ -83,6 +88,7 @@ function markdown.entry(e)
   for _, label in ipairs(labels) do
     if e[label] then markdown.label(label, e[label]) end
   end
+  if e.chapter then markdown.chapter(e.chapter) end
   if e.see then markdown.see(e.see) end
   print()
   if e.example then markdown.example(e) end
@@ -130,6 +136,7 @@ function man.entry(e)
     elseif e[label] then tagged(label, e[label]) end
   end
   if e.example then print(".PP\n.RS 10\n.EX\n" .. escape_man(e.example) .. "\n.EE\n.RE") end
+  if e.chapter then tagged("chapter", entry.chapter(e.chapter)) end
   if e.see then tagged("see", e.see) end
 end
 

@@ -64,6 +64,11 @@ function listing.CodeBlock(block)
   return code(block.text, block.classes[1] or "text")
 end
 
+-- Comments are for authors and programs, not for readers.
+function listing.RawBlock(raw)
+  if raw.format == "html" and raw.text:find("^%s*<!%-%-") then return {} end
+end
+
 -- Tags behind a word, as in ```repl slow, are for --doctest; pandoc takes them for text.
 function listing.check(inlines)
   local first = inlines[1]

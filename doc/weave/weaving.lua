@@ -50,7 +50,7 @@ end
 -- What is done where. Formulas, then code, before what holds them.
 local inner = {
   Math = maths.Math, Code = names.Code, Cite = marks.Cite, Link = marks.Link, Span = names.Span,
-  CodeBlock = listing.CodeBlock, Para = Para, Table = Table, Div = boxes.Div, Header = Header,
+  CodeBlock = listing.CodeBlock, RawBlock = listing.RawBlock, Para = Para, Table = Table, Div = boxes.Div, Header = Header,
 }
 
 local function weave(doc)

@@ -30,6 +30,33 @@ test("a variable is told by its type, and nothing of it is run", function()
   mine, noisy = nil, nil
 end)
 
+-- ---- chapters ------------------------------------------------------------------------
+
+test("what a chapter says that it explains is an entry, once in the book, and is in its text", function()
+  local explained = {}
+  for _, chapter in ipairs(require "tarn.chapters") do
+    local text = assert(io.open(os.getenv "srcdir" .. "/" .. chapter.file)):read "a"
+    text = text:gsub("<!%-%- help:.-%-%->", "")
+    for _, key in ipairs(chapter.names) do
+      assert(names.by_key[key], chapter.file .. ": help: no entry " .. key)
+      assert(not explained[key], key .. " is explained twice")
+      explained[key] = true
+      local word = key:match("^t([.:].*)$") or key
+      assert(text:find(word, 1, true), chapter.file .. " does not speak of " .. key)
+    end
+  end
+  for _, key in ipairs {"sim", "phi", "assoc", "prefix", "rnn", "kv", "prefix_grad", "equiv", "emu"} do
+    assert(explained[key], "no chapter explains " .. key)
+  end
+end)
+
+test("an entry ends with its chapter, in C as well", function()
+  shows("chapter   4 Causal masking is a prefix sum (doc/en/04-prefix-sum.md)", "prefix")
+  shows("(doc/en/04-prefix-sum.md)", "tarn_prefix")
+  shows("(doc/en/05-rnn.md)", "tarn_rnn_step")
+  shows("(doc/en/02-feature-maps.md)", "phi.relu")
+end)
+
 -- ---- completeness --------------------------------------------------------------------
 
 test("every name in the table tarn, and every method and field, is listed", function()
