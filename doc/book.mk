@@ -68,14 +68,14 @@ html-local: $(site_files)
 	@echo "the book: $(abs_builddir)/$(site)/index.html"
 else
 html-local:
-	@echo 'the book needs pandoc, KaTeX and tarn; configure says what is missing' >&2; exit 1
+	@echo 'the book needs pandoc, KaTeX and tarn; configure says what is missing (Debian: pandoc katex)' >&2; exit 1
 endif
 if WITH_PAPER
 pdf-local: doc/tarn-book.pdf
 	@echo "the book: $(abs_builddir)/doc/tarn-book.pdf"
 else
 pdf-local:
-	@echo 'the PDF needs WeasyPrint and what make html needs; configure says what is missing' >&2; exit 1
+	@echo 'the PDF needs WeasyPrint beside what make html needs (Debian: pandoc katex weasyprint)' >&2; exit 1
 endif
 
 ## Where documents go; uninstall takes them away again.
