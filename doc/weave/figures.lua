@@ -33,7 +33,7 @@ local function figure(image)
   local number = next_number()
   marks.label("fig", name, "#fig:" .. name).number = number
   return {
-    html.block('<figure id="fig-%s">\n<div class="scroll"><img src="%s" alt="%s"></div>\n<figcaption><b>%s %s</b> ', name,
+    html.block('<figure id="fig-%s">\n<div class="scroll" tabindex="0"><img src="%s" alt="%s"></div>\n<figcaption><b>%s %s</b> ', name,
       html.escape(image.src), html.escape(alt), setting.words.Figure, number),
     pandoc.Plain(image.caption),
     html.block("</figcaption>\n</figure>"),
