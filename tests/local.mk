@@ -51,6 +51,7 @@ EXTRA_DIST += tests/kernels
 lua_tests += tests/lua/lab_course.lua tests/lua/lab_learner.lua tests/lua/lab_watch.lua
 lua_tests += tests/lua/lab_data.lua tests/lua/lab_grade.lua tests/lua/lab_run.lua
 program_tests += tests/cli/lab.sh tests/cli/lab_grade.sh tests/cli/lab_author.sh
+lua_tests += tests/lua/lab_hostile.lua
 EXTRA_DIST += tests/lua/lab.lua
 
 ## The book.

@@ -8,8 +8,8 @@
 -- A result is believed if its child said at the very end the word that was made for it. After
 -- a case that ends the child the others get a new one.
 
-local tarn = require "tarn"
 local system = require "tarn.lab.system"
+local arguments = require "tarn.lab.run_arguments"
 local compare = require "tarn.lab.run_compare"
 local draw = require "tarn.lab.run_draw"
 local costs = require "tarn.lab.run_costs"
@@ -22,6 +22,7 @@ local languages = {c = require "tarn.lab.run_c", lua = require "tarn.lab.run_lua
 local run = {isolation = process.isolation, parallel = process.parallel}
 
 local LARGEST_FILE = 1 << 20
+local MOST_SHOWN = 4000 -- bytes of a message, and of what a program prints
 local ENDLESS = 2 -- cases that may use up their time before the rest is given up
 
 -- ---- the folder ---------------------------------------------------------------------------------
@@ -41,7 +42,7 @@ end
 -- ---- the runs: each case once, and those whose growth is limited twice -----------------------------
 
 local function inputs_of(case, seed, scale)
-  return case.inputs(draw.from(draw.seed_of(seed, case.name)), scale)
+  return case.inputs(draw.from(draw.seed_of(case.seed or seed, case.name)), scale)
 end
 
 local function list_runs(cases, seed)
@@ -95,12 +96,17 @@ local function reports(said)
   return by_number
 end
 
--- The run during which a child ended: the first that has not ended itself.
+-- The run during which a child ended: the last that has begun. It may have said that it had
+-- ended, but then the harness would have gone on.
 local function interrupted_run(numbers, said)
-  for i, number in ipairs(numbers) do
-    if not (said[number] and said[number].ended) then return i end
+  for i = #numbers, 1, -1 do
+    if said[numbers[i]] and said[numbers[i]].begun then return i end
   end
+  return 1
 end
+
+-- What the ways to end are called in a case's result.
+local ENDINGS = {time = "time", memory = "memory", output = "output", processes = "processes"}
 
 -- Runs the numbered runs, in as many children as it takes; fills `done[number]` with
 -- {ok=true, costs=} or {problem=}.
@@ -110,22 +116,23 @@ local function run_all(work, numbers, counted, done)
     local ended = start_child(work, numbers, counted)
     work.printed = work.printed or ended.out
     local said = reports(ended.said)
-    local at = ended.finished and #numbers + 1 or interrupted_run(numbers, said) or #numbers
+    local at = ended.finished and #numbers + 1 or interrupted_run(numbers, said)
     for i = 1, at - 1 do
       local number = numbers[i]
       local report = said[number] or {costs = {}}
-      done[number] = {ok = not report.failed, problem = report.failed, costs = report.costs,
-        note = report.note}
+      done[number] = {ok = not report.failed, problem = report.failed, kind = "crash",
+        costs = report.costs, note = report.note}
     end
     if at > #numbers then return end
     local why = work.language.fault(work, ended) or
       "it left the program before it returned (exit?)"
-    done[numbers[at]] = {problem = why}
-    if ended.ending ~= "signal" and ended.ending ~= "exit" then endless = endless + 1 end
+    local kind = ENDINGS[ended.ending] or "crash"
+    done[numbers[at]] = {problem = why, kind = kind}
+    if kind == "time" then endless = endless + 1 end
     local loaded = ended.said:find("loaded\n", 1, true)
     if not loaded or endless >= ENDLESS then
       for i = at + 1, #numbers do
-        done[numbers[i]] = {problem = loaded and "not run: " .. why or why}
+        done[numbers[i]] = {problem = loaded and "not run: " .. why or why, kind = kind}
       end
       return
     end
@@ -135,20 +142,12 @@ end
 
 -- ---- judging ---------------------------------------------------------------------------------------------
 
--- Reads a result's file: a tensor, or nil and what is wrong with it.
-local function read_result(file)
-  if system.kind(file.path) ~= "file" then return nil, "was not written" end
-  local ok, got = pcall(tarn.read, file.path)
-  if not ok then return nil, "can't be read" end
-  return got
-end
-
 -- Results of a language that has files for them: name -> tensor in its shape.
 local function results_of(work, one)
   if work.language.results then return work.language.results(work, one) end
   local values = {}
   for name, file in pairs(work.language.result_files(work, one)) do
-    local got, why = read_result(file)
+    local got, why = arguments.read_result(file.path)
     if not got then return nil, name .. " " .. why end
     values[name] = work.language.shaped(file, got, one)
     if values[name] == nil then return nil, name .. " has another number of elements" end
@@ -173,14 +172,18 @@ local function expected_of(work, one, got)
   return expected
 end
 
--- Compares what a run gave with the spec, or lets the case's own check look at it.
+-- Lets the case's own check look at the results; what it can't read is the learner's.
+local function ask_check(one, got)
+  local ran, ok, message = pcall(one.case.check, one.inputs, got)
+  if not ran then return {message = "the check could not read the result: " .. tostring(ok)} end
+  return not ok and {message = message or "it is not what was asked for"} or nil
+end
+
+-- Compares what a run gave with the spec, or has it checked: nil, or what is wrong.
 local function compare_run(work, one)
   local got, why = results_of(work, one)
   if not got then return {message = why or "there are no results"} end
-  if one.case.check then
-    local ok, message = one.case.check(one.inputs, got)
-    return not ok and {message = message or "it is not what was asked for"} or nil
-  end
+  if one.case.check then return ask_check(one, got) end
   local names, expected = {}, expected_of(work, one, got)
   for name in pairs(expected) do names[#names + 1] = name end
   table.sort(names)
@@ -190,12 +193,24 @@ local function compare_run(work, one)
   end
 end
 
--- What is wrong with a case: nil, or a table with a message. A failure in the run that only
--- counts is one too.
+-- What is wrong with a case: nil, or a table with message and kind: "wrong", "cost", "crash",
+-- "time", "memory", "output", "processes".
 local function judge(work, one, done)
-  local report = done[one.number] or {problem = "it was not run"}
-  if report.problem then return {message = report.problem} end
-  return compare_run(work, one) or costs.judge(work, one)
+  local report = done[one.number] or {problem = "it was not run", kind = "crash"}
+  if report.problem then return {message = report.problem, kind = report.kind} end
+  local wrong = compare_run(work, one)
+  if wrong then
+    wrong.kind = "wrong"
+    return wrong
+  end
+  wrong = costs.judge(work, one)
+  if wrong then wrong.kind = wrong.kind or "cost" end
+  return wrong
+end
+
+-- What a program has written, fit for a terminal.
+local function harmless(text)
+  return text and text:sub(1, MOST_SHOWN):gsub("[^%g%s\x80-\xff]", "?") or nil
 end
 
 local function case_result(work, one, done)
@@ -203,16 +218,17 @@ local function case_result(work, one, done)
   local result = {name = case.name, ok = not wrong, max = case.points, costs = one.costs,
     points = wrong and 0 or case.points, equation = case.equation}
   for key, value in pairs(wrong or {}) do result[key] = value end
+  result.message = harmless(result.message)
   return result
 end
 
 -- ---- the whole -----------------------------------------------------------------------------------------------
 
 local function all_failed(cases, problem)
-  local result = {cases = {}, points = 0, max = 0, problem = problem}
+  local result = {cases = {}, points = 0, max = 0, problem = harmless(problem)}
   for i, case in ipairs(cases) do
     result.cases[i] = {name = case.name, ok = false, points = 0, max = case.points,
-      equation = case.equation, message = problem}
+      equation = case.equation, message = result.problem, kind = "compile"}
     result.max = result.max + case.points
   end
   return result
@@ -236,7 +252,7 @@ local function check_in_folder(work, text)
   run_all(work, numbers_of(firsts), false, done)
   costs.measure(work, done, run_all)
   local result = {cases = {}, points = 0, max = 0, warnings = work.warnings,
-    output = work.printed}
+    output = harmless(work.printed)}
   for i, one in ipairs(firsts) do
     local case = case_result(work, one, done)
     result.cases[i] = case

@@ -6,6 +6,7 @@
 -- other a result, also if a case gives what it holds before the call.
 
 local tarn = require "tarn"
+local system = require "tarn.lab.system"
 local compare = require "tarn.lab.run_compare"
 local process = require "tarn.lab.run_process"
 
@@ -131,6 +132,18 @@ function arguments.results(list, returns)
   end
   if returns then found[#found + 1] = {name = "returned", dtype = TYPES[returns]} end
   return found
+end
+
+local LARGEST_RESULT = 64 << 20
+
+-- read_result(path) -> the tensor of a file that a child left, or nil and what is wrong with
+-- it: it may have left anything.
+function arguments.read_result(path)
+  if system.kind(path) ~= "file" then return nil, "was not written" end
+  if system.stat(path).size > LARGEST_RESULT then return nil, "is too large" end
+  local ok, got = pcall(tarn.read, path)
+  if not ok then return nil, "can't be read" end
+  return got
 end
 
 -- result_files(results, folder, number) -> of each result of a run: path, dtype, what it holds

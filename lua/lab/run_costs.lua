@@ -61,13 +61,15 @@ local function total(counts)
 end
 
 local function text(n)
-  local digits = ("%d"):format(n)
+  local digits = ("%.0f"):format(n)
   return (digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", ""))
 end
 
 local function judge_growth(work, one, most)
   local second = second_of(work, one)
-  if second.counted.problem then return {message = second.counted.problem} end
+  if second.counted.problem then
+    return {message = second.counted.problem, kind = second.counted.kind}
+  end
   local growth = total(second.counted.costs) / math.max(1, total(one.counted.costs))
   one.costs.growth = growth
   if growth <= most then return nil end
@@ -96,7 +98,9 @@ end
 function costs.judge(work, one)
   local limit = one.case.limit
   if not limit then return nil end
-  if one.counted.problem then return {message = one.counted.problem} end
+  if one.counted.problem then
+    return {message = one.counted.problem, kind = one.counted.kind}
+  end
   one.costs = one.counted.costs
   for _, row in ipairs(COUNTED) do
     local most, counted = limit[row[1]], one.costs[row[2]]

@@ -1,7 +1,7 @@
 -- run_lua.lua: exercises in Lua. The child is this program itself, restricted (child.lua).
 
-local tarn = require "tarn"
 local system = require "tarn.lab.system"
+local arguments = require "tarn.lab.run_arguments"
 local faults = require "tarn.lab.run_faults"
 local literal = require "tarn.lab.run_literal"
 local process = require "tarn.lab.run_process"
@@ -48,8 +48,7 @@ function lua.results(work, run)
   for line in text:gmatch("[^\n]+") do
     local name, kind, rest = line:match("^([%w_]+) (%a+) ?(.*)$")
     if kind == "tensor" then
-      local path = stem .. "." .. name .. ".npy"
-      values[name] = system.kind(path) == "file" and select(2, pcall(tarn.read, path)) or nil
+      values[name] = arguments.read_result(stem .. "." .. name .. ".npy")
     elseif kind == "number" then
       values[name] = math.tointeger(rest) or tonumber(rest) or
         tonumber((rest:gsub("^-?nan$", "0"))) and 0 / 0 or rest:sub(1, 1) == "-" and -math.huge or

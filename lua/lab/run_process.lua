@@ -117,7 +117,8 @@ local function start(order)
   for _, entry in ipairs(order.env or {}) do add(env, entry) end
   local readable, writable
   if not inside then
-    readable, writable = {"/dev", "/proc"}, {"/dev/null"}
+    readable, writable = {"/dev", "/proc/self", "/proc/meminfo", "/sys/devices/system/cpu"},
+      {"/dev/null"}
     add(readable, table.unpack(SYSTEM))
     add(readable, order.folder, table.unpack(order.shown or {}))
     for folder in (getenv("PATH") or ""):gmatch("[^:]+") do add(readable, folder) end

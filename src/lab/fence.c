@@ -66,6 +66,12 @@ static int allow(int rules, char *const *paths, uint64_t access)
     return 0;
 }
 
+bool tarn_fence_has_files(void)
+{
+    return syscall(SYS_landlock_create_ruleset, NULL, 0,
+                   LANDLOCK_CREATE_RULESET_VERSION) > 0;
+}
+
 int tarn_fence_files(const struct tarn_fence *f)
 {
     const struct landlock_ruleset_attr all = {.handled_access_fs = EVERYTHING};
@@ -82,6 +88,11 @@ int tarn_fence_files(const struct tarn_fence *f)
 }
 
 #else
+
+bool tarn_fence_has_files(void)
+{
+    return false;
+}
 
 int tarn_fence_files(const struct tarn_fence *f)
 {

@@ -30,6 +30,9 @@ int tarn_fence_limit(const struct tarn_fence *fence);
 /* Lets the kernel refuse all files but those named. A kernel without Landlock refuses none. */
 int tarn_fence_files(const struct tarn_fence *fence);
 
+/* Whether this kernel has Landlock. */
+bool tarn_fence_has_files(void);
+
 /* Puts the filter in force. */
 int tarn_fence_filter(const struct tarn_fence *fence);
 

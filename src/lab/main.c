@@ -11,9 +11,9 @@
 #include "repl/session.h"
 #include <lauxlib.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 /* main(list of arguments) -> exit status. */
 static int run_lab(lua_State *L)
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
                                         .threads = child ? 1 : 0};
     struct tarn_session session;
     int status = EXIT_FAILURE;
-    signal(SIGPIPE, child ? SIG_DFL : SIG_IGN); /* a child need not listen */
+    prctl(PR_SET_DUMPABLE, 0); /* children of the same user can't look into it */
     if (tarn_session_open(&session, &inv)) {
         session.first = child ? "tarn.lab.child" : "tarn.lab.main";
         lua_pushcfunction(session.L, run_lab);

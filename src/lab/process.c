@@ -137,7 +137,8 @@ int tarn_process_start(struct tarn_process *p, const struct tarn_order *order)
     close(all.failure[1]);
     const int problem = exec_problem(all.failure[0]);
     keep_ends(p, &all);
-    p->deadline = now() + order->wall_seconds;
+    p->started = now();
+    p->deadline = p->started + order->wall_seconds;
     p->memory = order->memory;
     p->bwrap = order->bwrap;
     p->cpu_seconds = (double)order->fence.cpu_seconds;
@@ -198,9 +199,13 @@ static bool drain_all(struct tarn_process *p)
 static void give_answer(struct tarn_process *p)
 {
     if (p->input < 0 || p->text[TARN_STREAM_SAID].size == 0) return;
-    const size_t size = strlen(p->answer);
-    ssize_t written = write(p->input, p->answer, size); /* SIGPIPE is ignored */
+    /* It may be gone, which is no reason to end ourselves. */
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    sigaction(SIGPIPE, &ignore, &before);
+    const ssize_t written = write(p->input, p->answer, strlen(p->answer));
     (void)written;
+    sigaction(SIGPIPE, &before, NULL);
     close(p->input);
     p->input = -1;
 }
@@ -251,15 +256,15 @@ static enum tarn_ending takes_too_much(struct tarn_process *p, double time)
     if (time - p->looked < pause) return TARN_RUNNING;
     p->looked = time;
     add_use(&use, p->pid, GENERATIONS);
-    return p->memory && use.bytes > p->memory ? TARN_OUT_OF_MEMORY
-           : use.processes > MOST_PROCESSES   ? TARN_TOO_MANY
-                                              : TARN_RUNNING;
+    return use.processes > MOST_PROCESSES       ? TARN_TOO_MANY
+           : p->memory && use.bytes > p->memory ? TARN_OUT_OF_MEMORY
+                                                : TARN_RUNNING;
 }
 
 /* ---- The end ---------------------------------------------------------------------------------- */
 
-/* bwrap ends as shells do when what it ran was killed. Who ignores the signal that the
- * processor time is used up gets another one a second later. */
+/* bwrap ends as shells do when what it ran was killed, and tells nothing of its time. Who
+ * ignores the signal that the processor time is used up gets another one a second later. */
 static void note_end(struct tarn_process *p, int status)
 {
     enum { SIGNALS_FROM = 128 };
@@ -271,8 +276,8 @@ static void note_end(struct tarn_process *p, int status)
         p->code -= SIGNALS_FROM;
     }
     if (p->ending != TARN_SIGNALLED) return;
-    if (p->code == SIGXCPU ||
-        (p->code == SIGKILL && p->cpu_seconds && p->seconds >= p->cpu_seconds))
+    const bool used_up = p->cpu_seconds > 0 && now() - p->started >= p->cpu_seconds;
+    if (p->code == SIGXCPU || (p->code == SIGKILL && used_up))
         p->ending = TARN_OUT_OF_TIME;
 }
 

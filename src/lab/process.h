@@ -51,7 +51,7 @@ struct tarn_process {
         size_t size, room;
     } text[TARN_STREAMS];
     char *answer;
-    double deadline, looked, cpu_seconds;
+    double started, deadline, looked, cpu_seconds;
     uint64_t memory, output;
     bool bwrap;
 };

@@ -7,6 +7,7 @@
  *          "stopped", code=, seconds=,
  *          out=, err=, said=}
  *   stop(process)
+ *   landlock            whether rules for files hold without bwrap
  *
  * wait looks for ^C too, and then ends all it was given. */
 #include "lab/lab.h"
@@ -192,5 +193,7 @@ void tarn_lab_processes_open(lua_State *L)
     lua_pop(L, 1);
     tarn_lab_push_system(L);
     luaL_setfuncs(L, functions, 0);
+    lua_pushboolean(L, tarn_fence_has_files());
+    lua_setfield(L, -2, "landlock");
     lua_pop(L, 1);
 }
