@@ -172,7 +172,8 @@ local function row_of(finding)
   for _, column in ipairs(checked) do
     cells[#cells + 1] = finding.cells[column] or finding.skipped and "skipped" or "ok"
   end
-  cells[#cells + 1] = finding.cells.pasted or ("%g"):format(finding.pasted)
+  local pasted = #(exercise.paste or {}) > 0
+  cells[#cells + 1] = finding.cells.pasted or pasted and ("%g"):format(finding.pasted) or "-"
   return cells
 end
 
@@ -185,13 +186,14 @@ end
 
 -- What pasting earns over the whole course; true if that is little enough.
 local function judge_pasted(out, findings)
-  local pasted, all = 0, 0
+  local pasted, all, count = 0, 0, 0
   for _, finding in ipairs(findings) do
+    if #(finding.exercise.paste or {}) > 0 then count = count + 1 end
     pasted, all = pasted + finding.pasted, all + finding.exercise.points
   end
   local enough = pasted <= MOST_PASTED * all
-  out:text(("pasted regions earn %g of %g points (%.0f %%), %s %.0f %%"):format(pasted, all,
-    100 * pasted / all, enough and "at most" or "more than", 100 * MOST_PASTED))
+  out:text(("regions pasted into %d exercises earn %g of %g points (%.0f %%), %s %.0f %%"):format(
+    count, pasted, all, 100 * pasted / all, enough and "at most" or "more than", 100 * MOST_PASTED))
   return enough
 end
 

@@ -28,6 +28,9 @@ local LARGEST = 1 << 20 -- bytes of a file that is handed in
 local columns = {"student", "exercise", "tarn", "hash", "seed", "hints", "points", "max", "partial",
   "late", "score", "mark", "note"}
 
+-- Those that one reads; the rest is for programs.
+local shown = {"student", "exercise", "points", "max", "late", "score", "mark", "note"}
+
 -- ---- what was handed in -------------------------------------------------------------------
 
 local function students_of(folder, seen)
@@ -49,13 +52,15 @@ local function students_of(folder, seen)
   return list
 end
 
+local no_file = {link = "a link", folder = "a folder", other = "something else"}
+
 -- The path of a student's file, named as start names it or without the number; or nil, why.
 local function submission(student, exercise)
   for _, name in ipairs {exercise.file, exercise.name .. "." .. exercise.extension} do
     local path = files.join(student.folder, name)
     local kind = system.kind(path)
     if kind == "file" then return path end
-    if kind then return nil, ("%s is a %s, not a file"):format(name, kind) end
+    if kind then return nil, ("%s is %s, not a file"):format(name, no_file[kind]) end
   end
   return nil, "not handed in"
 end
@@ -83,7 +88,10 @@ local function merge(merged, result)
   end
 end
 
-local function first_line(text) return (text:match("^[^\n]*"):gsub("%s+$", "")) end
+-- What a student has written may be in a message, signs that steer a terminal among it.
+local function first_line(text)
+  return (text:match("^[^\n]*"):gsub("%c", "?"):gsub("%s+$", ""))
+end
 
 local function check(entry, by, isolate)
   local merged = {cases = {}}
@@ -215,11 +223,12 @@ local function write(out, rows)
   local sums = totals(rows)
   keep_marks(rows, csv)
   files.write("grade", csv, sheet.csv(columns, rows))
-  files.write("grade", markdown, sheet.markdown({"student", "points", "max", "score"}, sums) ..
-    "\n" .. sheet.markdown(columns, rows))
+  files.write("grade", markdown, ("# Points\n\ntarn %s; grades.csv has more columns.\n\n"):format(
+    tarn.version) .. sheet.markdown({"student", "points", "max", "score"}, sums) ..
+    "\n" .. sheet.markdown(shown, rows))
   local lines = {}
   for i, sum in ipairs(sums) do
-    lines[i] = {sum.student, ("%.6g"):format(sum.points), ("%.6g"):format(sum.max),
+    lines[i] = {page.showable(sum.student), ("%.6g"):format(sum.points), ("%.6g"):format(sum.max),
       ("%.6g"):format(sum.score)}
   end
   io.write(report.layout({"student", ">points", ">max", ">score"}, lines), "\n",

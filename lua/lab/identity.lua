@@ -25,8 +25,12 @@ local function add_folder(hash, folder, prefix)
   return hash
 end
 
+local known = {}
+
 function identity.of(exercise)
-  return ("%016x"):format(add_folder(START, exercise.folder, ""))
+  local folder = exercise.folder
+  known[folder] = known[folder] or ("%016x"):format(add_folder(START, folder, ""))
+  return known[folder]
 end
 
 return identity

@@ -196,8 +196,8 @@ end
 test("an exercise that holds what it promises is a row of ok", function()
   local out, status = exercise("author")
   is(status, 0)
-  has(out, "04-good       10  ok        ok     ok     ok    ok          0")
-  has(out, "pasted regions earn 0 of 10 points (0 %), at most 25 %")
+  has(out, "04-good       10  ok        ok     ok     ok    ok          -")
+  has(out, "regions pasted into 0 exercises earn 0 of 10 points (0 %), at most 25 %")
   has(out, "every exercise holds what it promises")
 end)
 
@@ -235,7 +235,7 @@ end)
 test("a pasted region must be one, and earn little over the course", function()
   complains("region is 'nowhere', expected path:name",
     {paste = '{{region = "nowhere", file = "wrong/a.c"}}'})
-  complains("pasted regions earn 2 of 2 points (100 %), more than 25 %", {points = "2",
+  complains("pasted into 1 exercises earn 2 of 2 points (100 %), more than 25 %", {points = "2",
     cases = '{{name = "sums are causal", points = 2}}',
     paste = '{{region = "nowhere.c:x", file = "wrong/a.c"}}', wrong = "{}"})
 end)
