@@ -25,7 +25,8 @@ weave_page = $(weave) -M mode=page --to html5 --template $(srcdir)/doc/weave/pag
 
 ## What each chapter has, then all of it together. A file that would be the same stays as it is.
 $(facts)/reference.stamp $(site)/reference.html: smart = -smart
-$(facts)/%.stamp: $(srcdir)/doc/$(lang)/%.md $(srcdir)/doc/references.bib $(weave_parts)
+manifests = $(wildcard $(srcdir)/exercises/*/exercise.lua)
+$(facts)/%.stamp: $(srcdir)/doc/$(lang)/%.md $(srcdir)/doc/references.bib $(weave_parts) $(manifests)
 	$(AM_V_GEN)$(MKDIR_P) $(facts) doc/book/katex && $(weave) -M mode=facts -t plain -o /dev/null $< && touch $@
 $(facts)/reference.stamp: doc/reference.md $(weave_parts)
 	$(AM_V_GEN)$(MKDIR_P) $(facts) doc/book/katex && $(weave) -M mode=facts -t plain -o /dev/null $< && touch $@
@@ -35,7 +36,7 @@ always:
 
 ## Pages, figures and what they need beside them; a script that returns
 ## something is a part of others.
-page_needs = $(facts)/book.lua $(weave_parts) $(srcdir)/doc/references.bib
+page_needs = $(manifests) $(facts)/book.lua $(weave_parts) $(srcdir)/doc/references.bib
 $(site)/%.html: $(srcdir)/doc/$(lang)/%.md $(page_needs)
 	$(AM_V_GEN)$(MKDIR_P) $(site) && $(weave_page) -o $@.tmp $< && mv -f $@.tmp $@
 $(site)/reference.html: doc/reference.md $(page_needs)

@@ -28,7 +28,9 @@ end
 
 function boxes.Div(div)
   local class = div.classes[1]
-  if class == "exercises" then return exercises.list(div.content) end
+  if class == "exercises" then
+    return div.attributes.chapter == "all" and exercises.table() or exercises.list(div.content)
+  end
   local title = class and setting.words.boxes[class]
   if class == "answer" then
     return around(html.block('<details class="answer"><summary>%s</summary>', title), div.content,

@@ -1,7 +1,9 @@
--- exercises.lua: the exercises of a chapter, from their manifests exercises/NN-name/exercise.lua.
+-- exercises.lua: the exercises of a chapter, from their manifests exercises/NN-name/exercise.lua;
+-- and with ::: {.exercises chapter="all"} a table of all there are.
 
 local chapter = require "chapter"
 local setting = require "setting"
+local facts = require "facts"
 local marks = require "marks"
 local html = require "html"
 
@@ -28,18 +30,19 @@ local function read_manifest(path)
   return manifest
 end
 
--- The manifests of this chapter, in order.
-local function of_chapter()
+-- The manifests of a chapter, or of all, in order.
+local function manifests(wanted)
   local list, folder = {}, setting.root .. "/exercises"
   for name in pandoc.pipe("ls", {folder}, ""):gmatch("[^\n]+") do
     local number, rest = name:match("^(%d%d)%-(.+)$")
-    if tonumber(number) == chapter.number then
+    if number and (wanted == "all" or tonumber(number) == wanted) then
       local manifest = read_manifest(("%s/%s/exercise.lua"):format(folder, name))
-      if manifest then table.insert(list, {name = rest, manifest = manifest}) end
+      if manifest then table.insert(list, {name = rest, number = tonumber(number), manifest = manifest}) end
     end
   end
   table.sort(list, function(a, b)
-    local x, y = a.manifest.order or 0, b.manifest.order or 0
+    local x = a.number * 100 + (a.manifest.order or 0)
+    local y = b.number * 100 + (b.manifest.order or 0)
     return x < y or x == y and a.name < b.name
   end)
   return list
@@ -53,9 +56,25 @@ local function item(one)
     m.minutes or 0, words.minutes, m.points or 0, words.points, html.escape(m.summary or ""))
 end
 
+-- All exercises of the book as a table, each a link to its place.
+function exercises.table()
+  local words, rows = setting.words, {}
+  for _, one in ipairs(manifests("all")) do
+    local m = one.manifest
+    local target = facts.labels["ex:" .. one.name]
+    local address = target and marks.address(target.page, "ex-" .. one.name) or "#" .. chapter.id
+    table.insert(rows, ('<tr><td>%d</td><td><a href="%s">%s</a></td><td><code>%s</code></td><td>%s</td><td>%d</td><td>%d</td></tr>')
+      :format(one.number, address, html.escape(m.title), one.name, words.languages[m.language], m.minutes, m.points))
+  end
+  local heads = {}
+  for _, word in ipairs(words.exercise_table) do table.insert(heads, "<th>" .. word .. "</th>") end
+  return html.block('<div class="scroll" tabindex="0"><table>\n<thead><tr>%s</tr></thead>\n<tbody>\n%s\n</tbody></table></div>',
+    table.concat(heads), table.concat(rows, "\n"))
+end
+
 function exercises.list(content)
   local list = pandoc.List(content)
-  local items = of_chapter()
+  local items = manifests(chapter.number)
   if #items == 0 then return list end
   list:insert(html.block('<ol class="exercises">'))
   for _, one in ipairs(items) do list:insert(item(one)) end

@@ -5,6 +5,7 @@
 --   facts.whole              true with the facts of the whole book
 --   facts.pages              in reading order: {page =, id =, number =, title =, sections =, ..}
 --   facts.chapters[id], facts.by_page[page], facts.labels["eq:8"], facts.names["prefix"]
+--   facts.own_sections(page) its headings that no other chapter has
 --   facts.meant(kind, name)  ": did you mean .." for a reference that leads nowhere
 
 local chapter = require "chapter"
@@ -58,6 +59,18 @@ end
 
 function facts.load_book()
   facts.index(facts.load(("%s/%s/book.lua"):format(setting.build, setting.lang)).pages)
+end
+
+-- The sections of a chapter but for those that others have as well, such as "By hand".
+function facts.own_sections(page)
+  local count, list = {}, {}
+  for _, other in ipairs(facts.pages) do
+    for _, section in ipairs(other.sections) do count[section.title] = (count[section.title] or 0) + 1 end
+  end
+  for _, section in ipairs(page.sections) do
+    if section.level == 2 and count[section.title] == 1 then table.insert(list, section) end
+  end
+  return list
 end
 
 -- Labels of the kind that begin as the wrong one does, or all if there are few.

@@ -4,6 +4,7 @@
 local chapter = require "chapter"
 local source = require "source"
 local setting = require "setting"
+local names = require "names"
 local html = require "html"
 
 local listing = {used = {}}
@@ -61,12 +62,17 @@ end
 function listing.CodeBlock(block)
   if block.attributes.include then return include(block) end
   if block.classes:includes "hidden" then return {} end
+  if block.classes:includes "repl" then names.in_transcript(block.text) end
   return code(block.text, block.classes[1] or "text")
 end
 
--- Comments are for authors and programs, not for readers.
+-- Comments are for authors and programs, not for readers; one of them, <!-- about: .. -->, is
+-- the line that contents show below the title.
 function listing.RawBlock(raw)
-  if raw.format == "html" and raw.text:find("^%s*<!%-%-") then return {} end
+  if raw.format ~= "html" or not raw.text:find("^%s*<!%-%-") then return nil end
+  local about = raw.text:match("<!%-%- about:%s*(.-)%s*%-%->")
+  chapter.about = chapter.about or about and about:gsub("%s+", " ")
+  return {}
 end
 
 -- Tags behind a word, as in ```repl slow, are for --doctest; pandoc takes them for text.

@@ -38,11 +38,9 @@ local function contents(pages)
   for _, page in ipairs(pages) do
     local number = page.number and ('<span class="no">%d</span>'):format(page.number) or ""
     table.insert(items, ('<li><a href="#%s">%s%s</a></li>'):format(page.id, number, html.escape(page.title)))
-    for _, section in ipairs(page.number and page.sections or {}) do
-      if section.level == 2 then
-        table.insert(items, ('<li class="section"><a href="#%s">%s</a></li>'):format(section.anchor,
-          html.escape(section.title)))
-      end
+    for _, section in ipairs(page.number and facts.own_sections(page) or {}) do
+      table.insert(items, ('<li class="section"><a href="#%s">%s</a></li>'):format(section.anchor,
+        html.escape(section.title)))
     end
   end
   return table.concat(items, "\n")

@@ -8,7 +8,8 @@ local facts = require "facts"
 local marks = require "marks"
 local html = require "html"
 
-local names = {used = {}, terms = {}} -- used: text of inline code -> anchor of the section
+-- used, shown: inline code, and words typed in transcripts -> the anchor of their section
+local names = {used = {}, shown = {}, terms = {}}
 
 -- The entry that a piece of code is about: `prefix`, `prefix(q, k, v)`, `st:step(..)`.
 function names.key_of(code)
@@ -32,9 +33,19 @@ function names.Code(code)
     pandoc.Attr("", {"name"}))
 end
 
+-- Names in what is typed at the prompt: "prefix", ":mm", ".shape".
+function names.in_transcript(text)
+  for line in text:gmatch("[^\n]+") do
+    local typed = line:match("^>>? ?(.*)$") or ""
+    for word in typed:gsub('%b""', '""'):gmatch("[.:]?%a[%w_]*") do
+      names.shown[word] = names.shown[word] or chapter.section or chapter.id
+    end
+  end
+end
+
 function names.Span(span)
   if not span.classes:includes "term" then return nil end
-  local text = html.plain(span.content)
+  local text = span.attributes.symbol or html.plain(span.content)
   local id = html.anchor("term", text)
   table.insert(names.terms, {text = text, id = id, line = chapter.where("]{.term}"),
     symbol = span.attributes.symbol and true or nil})

@@ -9,16 +9,16 @@ local register = {}
 
 -- ---- contents ------------------------------------------------------------------------------
 
+-- What a chapter is about, and sections that no other chapter has.
 local function contents_entry(page)
   local sections = {}
-  for _, section in ipairs(page.sections) do
-    if section.level == 2 and page.number then
-      table.insert(sections, ('<a href="%s#%s">%s</a>'):format(page.page, section.anchor, html.escape(section.title)))
-    end
+  for _, section in ipairs(page.number and facts.own_sections(page) or {}) do
+    table.insert(sections, ('<a href="%s#%s">%s</a>'):format(page.page, section.anchor, html.escape(section.title)))
   end
   local number = page.number and ('<span class="no">%d</span>'):format(page.number) or ""
-  return ('<li class="%s"><a class="title" href="%s">%s%s</a>%s</li>'):format(page.number and "chapter" or "other",
-    page.page, number, html.escape(page.title),
+  return ('<li class="%s"><a class="title" href="%s">%s%s</a>%s%s</li>'):format(
+    page.number and "chapter" or "other", page.page, number, html.escape(page.title),
+    page.about and '<p class="about">' .. html.escape(page.about) .. "</p>" or "",
     #sections > 0 and '<p class="sections">' .. table.concat(sections, " · ") .. "</p>" or "")
 end
 
@@ -32,6 +32,17 @@ end
 
 -- ---- names and terms ------------------------------------------------------------------------
 
+local function sorted_keys(map)
+  local list = {}
+  for key in pairs(map) do table.insert(list, key) end
+  table.sort(list)
+  return list
+end
+
+local function link_to(page, anchor)
+  return ('<a href="%s#%s">%s</a>'):format(page.page, anchor, page.number or html.escape(page.title))
+end
+
 local function by_letter(list)
   table.sort(list, function(a, b)
     local x, y = a.key:lower(), b.key:lower()
@@ -42,29 +53,36 @@ local function by_letter(list)
   return '<ul class="register">\n' .. table.concat(items, "\n") .. "\n</ul>"
 end
 
--- Where a name is spoken of: one link a chapter, to the first section that has it.
+-- Where names are spoken of: found[key] = links, one a chapter, to the first section with it.
 local function places()
   local found = {}
   for _, page in ipairs(facts.pages) do
     local seen = {}
-    local codes = {}
-    for code in pairs(page.codes) do table.insert(codes, code) end
-    table.sort(codes)
-    for _, code in ipairs(codes) do
+    for _, code in ipairs(sorted_keys(page.codes)) do
       local key = page.name ~= "reference" and names.key_of(code)
       if key and not seen[key] then
         seen[key] = true
         found[key] = found[key] or {}
-        table.insert(found[key], ('<a href="%s#%s">%s</a>'):format(page.page, page.codes[code],
-          page.number or html.escape(page.title)))
+        table.insert(found[key], link_to(page, page.codes[code]))
       end
     end
   end
   return found
 end
 
+-- Of a name that no text speaks of: the first transcript that has it.
+local function add_shown(found)
+  for key in pairs(facts.names) do
+    local word = key:match("^%l+([.:][%w_]+)$") or key
+    for _, page in ipairs(found[key] and {} or facts.pages) do
+      if page.shown[word] and not found[key] then found[key] = {link_to(page, page.shown[word])} end
+    end
+  end
+  return found
+end
+
 local function functions(wanted)
-  local list, found = {}, places()
+  local list, found = {}, add_shown(places())
   for key, target in pairs(facts.names) do
     if wanted(key) then
       table.insert(list, {key = key:gsub("^st?[.:]", ""):gsub("^t[.:]", ""), html =
@@ -75,13 +93,18 @@ local function functions(wanted)
   return by_letter(list)
 end
 
+-- "S_i" as one writes it.
+local function letters(text)
+  return (html.escape(text):gsub("(%a+)_(%w+)", "<i>%1</i><sub>%2</sub>"))
+end
+
 local function terms(symbols)
   local list = {}
   for _, page in ipairs(facts.pages) do
     for _, term in ipairs(page.terms) do
       if (term.symbol or false) == symbols then
         table.insert(list, {key = term.text, html = ('<li><a href="%s#%s">%s</a> <span class="facts">%s</span></li>'):format(
-          page.page, term.id, html.escape(term.text), page.number or html.escape(page.title))})
+          page.page, term.id, symbols and letters(term.text) or html.escape(term.text), page.number or html.escape(page.title))})
       end
     end
   end

@@ -20,6 +20,7 @@ return {
     pitfall = "What goes wrong", claim = "The claim", note = "Note",
   },
   minutes = "minutes", points = "points",
+  exercise_table = {"chapter", "exercise", "name", "language", "minutes", "points"},
   languages = {c = "C", lua = "Lua", cuda = "CUDA"},
 
   -- Around a page.
