@@ -45,10 +45,11 @@ end
 
 function names.Span(span)
   if not span.classes:includes "term" then return nil end
-  local text = span.attributes.symbol or html.plain(span.content)
-  local id = html.anchor("term", text)
+  local symbol = span.attributes.symbol
+  local text = symbol or html.plain(span.content)
+  local id = symbol and "symbol-" .. symbol:gsub("[^%w_\x80-\xff]+", "-") or html.anchor("term", text)
   table.insert(names.terms, {text = text, id = id, line = chapter.where("]{.term}"),
-    symbol = span.attributes.symbol and true or nil})
+    symbol = symbol and true or nil})
   return {html.inline('<dfn id="%s">', id), pandoc.Span(span.content), html.inline("</dfn>")}
 end
 

@@ -75,7 +75,7 @@ local function add_shown(found)
   for key in pairs(facts.names) do
     local word = key:match("^%l+([.:][%w_]+)$") or key
     for _, page in ipairs(found[key] and {} or facts.pages) do
-      if page.shown[word] and not found[key] then found[key] = {link_to(page, page.shown[word])} end
+      if page.number and page.shown[word] and not found[key] then found[key] = {link_to(page, page.shown[word])} end
     end
   end
   return found
@@ -95,7 +95,8 @@ end
 
 -- "S_i" as one writes it.
 local function letters(text)
-  return (html.escape(text):gsub("(%a+)_(%w+)", "<i>%1</i><sub>%2</sub>"))
+  text = html.escape(text):gsub("(%a+)_(%w+)", "<i>%1</i><sub>%2</sub>")
+  return (text:gsub("^%a$", "<i>%0</i>"))
 end
 
 local function terms(symbols)
