@@ -125,7 +125,11 @@ function learner.check_one(desk, exercise, how)
     out:print()
     return false
   end
-  local passed, stays = keep(desk, exercise, result)
+  local kept, passed, stays = pcall(keep, desk, exercise, result)
+  if not kept then
+    out:print()
+    error(passed, 0)
+  end
   if stays then out:text("it had passed before, and stays so in progress.txt") end
   if not result.problem then show.answers(out, answers) end
   if passed then show.after(out, exercise) end

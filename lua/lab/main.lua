@@ -128,6 +128,13 @@ local function check_call(command, name, words, options)
   end
 end
 
+-- The learner's folder: the one asked for, else that of the file he names, else this one.
+local function folder_of(words, options)
+  local files = require "tarn.lab.files"
+  if options.dir or not words[1] or not files.is_file(words[1]) then return options.dir end
+  return words[1]:match("^(.*)/[^/]*$")
+end
+
 local function set_color(when)
   if when == "always" or when == "never" then host.color = when == "always"
   elseif when and when ~= "auto" then
@@ -144,7 +151,8 @@ local function run(words)
   check_call(command, name, rest, options)
   local act = require("tarn.lab." .. command.module)[name]
   if command.alone then return act(rest, options) end
-  local desk = require("tarn.lab.desk").open {folder = options.dir, exercises = options.exercises}
+  local desk = require("tarn.lab.desk").open {folder = folder_of(rest, options),
+    exercises = options.exercises}
   return act(desk, rest, options)
 end
 

@@ -65,7 +65,7 @@ if test -n "$CC"; then
         local report = assert(load("return " .. text))()
         assert(report.score == 10 and #report.exercises > 3)' <"$SCRATCH/out"; }
     check "it is JSON with the score" valid
-    elsewhere() { cd / && run 0 check 4.1 --dir "$desk"; }
+    elsewhere() { cd / && run 0 check 4.1 --dir "$desk" && run 0 check "$desk/04-prefix-loop.c"; }
     check "it works from another folder" elsewhere
     cd "$desk" || exit
     is_told() { printf 'int x = ;\n' >04-prefix-loop.c && run 1 check && says "does not compile" && says "04-prefix-loop.c:1"; }

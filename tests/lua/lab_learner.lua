@@ -97,6 +97,12 @@ test("what has passed stays passed when it fails later", function()
   has(read("progress.txt"), "prefix-loop  passed  10/10")
 end)
 
+test("a file that is named says which folder is meant", function()
+  local _, out = lab.run("--exercises", folder, "check", files.join(desk, "05-memory.c"))
+  has(out, "2 of 10 points")
+  assert(recorded("memory", "seed"))
+end)
+
 test("without a name the file that was changed last is checked", function()
   system.sleep(0.02)
   edit("05-memory.c", "wrong")
