@@ -9,7 +9,9 @@ local process = require "tarn.lab.run_process"
 local c = {name = "C"}
 
 local WARNINGS = " -Wall -Wextra"
-local SANITIZERS = " -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+-- DWARF 4: addr2line mistakes the files of clang's DWARF 5.
+local SANITIZERS = " -O1 -gdwarf-4 -fno-omit-frame-pointer -fsanitize=address,undefined " ..
+  "-fno-sanitize-recover=all"
 local COUNTED = " -O1 -g -fsanitize=thread"
 local WRAPPED = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free",
   "memcpy", "memmove", "memset"}
@@ -170,8 +172,26 @@ end
 
 c.shaped = arguments.shaped
 
+-- clang's sanitizer needs another program to know lines, which it can't start: "(exercise+0x12)"
+-- in its report. Here that is asked for.
+local function with_lines(work, report)
+  local addresses = {}
+  for address in report:gmatch("/exercise%+(0x%x+)%)") do
+    if #addresses < 20 then addresses[#addresses + 1] = address end
+  end
+  if #addresses == 0 then return report end
+  local asked = process.run {argv = {"addr2line", "-e", "exercise", table.unpack(addresses)},
+    folder = work.folder, writes = "out", isolate = work.isolate, alone = true}
+  local lines = (asked and asked.out or ""):gmatch("[^\n]+")
+  return (report:gsub("%([^()\n]*/exercise%+0x%x+%)", function()
+    local place = (lines() or ""):match("^%S+:%d+")
+    return place and "in code " .. place
+  end))
+end
+
 -- What is wrong with a child that did not end as it should, in words.
 function c.fault(work, ended)
+  ended.err = with_lines(work, ended.err)
   return faults.run(ended, work.file)
 end
 

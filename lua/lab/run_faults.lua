@@ -80,7 +80,7 @@ end
 
 -- The first frame of a stack that lies in the learner's file: "file:line".
 local function place_in(text, file)
-  for path, line in text:gmatch("#%d+ 0x%x+ in [^\n]- ([^%s:]+):(%d+)") do
+  for path, line in text:gmatch("#%d+ 0x%x+ +in [^\n]- ([^%s:]+):(%d+)") do
     if path:match("[^/]*$") == file then return file .. ":" .. line end
   end
 end

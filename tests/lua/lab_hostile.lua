@@ -113,8 +113,8 @@ local CRASHES = {
   {"INT_MIN / -1", "out[0] = (float)((INT_MIN + zero) / (zero - 1));",
     "cannot be represented in type 'int'", "crash"},
   {"recursion", "return deeper(0);", "the stack is full", "crash"},
-  {"10 GB", "out[0] = malloc(10000000000u) ? 1 : 2;", "asks for 10 GB of memory", "crash"},
-  {"memory bit by bit", "for (;;) memset(malloc(1 << 20), 1, 1 << 20);", "more memory", "memory"},
+  {"10 GB", "char *volatile p = malloc(10000000000u); out[0] = p ? 1 : 2;", "asks for 10 GB of memory", "crash"},
+  {"memory bit by bit", "for (;;) { char *volatile p = malloc(1 << 20); memset(p, 1, 1 << 20); }", "more memory", "memory"},
   {"memory that malloc does not know", "for (;;) memset(mmap(0, 1 << 20, PROT_READ | PROT_WRITE, " ..
     "MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, 1 << 20);", "more memory", "memory"},
   {"1 GB of output", "for (int i = 0; i < 1000000; i++) printf(\"%01000d\\n\", i);",
