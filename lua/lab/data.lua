@@ -1,7 +1,6 @@
 -- data.lua: reads a file that holds a table in Lua's notation, and runs nothing.
 --
 --   data.read(text, name)   the table, or an error "name:3: expected a value, found 'os'"
---   data.behind(text, name, at)   where a table ends that begins at a place in a text
 --
 -- What it takes: one table, `return` before it or not, of strings, numbers, true, false and
 -- tables; keys as name = or ["any text"] =; comments. No operators, calls or variables: a
@@ -113,13 +112,6 @@ function reader:table(depth)
     if not self:take("[,;]") and self.text:sub(self.at, self.at) ~= "}" then self:fail("} or ,") end
   end
   return result
-end
-
--- The place behind a table that begins at `at`, and the blanks after it.
-function data.behind(text, name, at)
-  local source = setmetatable({text = text, name = name, at = at}, reader)
-  source:table(1)
-  return source.at
 end
 
 function data.read(text, name)

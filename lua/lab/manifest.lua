@@ -1,6 +1,7 @@
 -- manifest.lua: reads exercise.lua, the manifest of an exercise, and says what is wrong in it.
 --
 --   manifest.read(folder)     the manifest's table, or an error that names file and entry
+--   manifest.parse(text, path)   the same of a text
 --
 -- A manifest is a chunk of Lua that returns a table. It sees the public names of tarn, as a
 -- script does; what it defines stays its own. Only what every exercise has is checked here:
@@ -83,10 +84,7 @@ local function check(path, content)
   check_predictions(path, content.predict or {})
 end
 
-function manifest.read(folder)
-  local path = files.join(folder, FILE)
-  local text, why = files.read(path)
-  if not text then error(why, 0) end
+function manifest.parse(text, path)
   local own = setmetatable({}, {__index = env.env})
   local chunk, problem = load(text, "@" .. path, "t", own)
   if not chunk then error(problem, 0) end
@@ -94,6 +92,13 @@ function manifest.read(folder)
   if not ok then fail(path, "%s", tostring(content)) end
   check(path, content)
   return content
+end
+
+function manifest.read(folder)
+  local path = files.join(folder, FILE)
+  local text, why = files.read(path)
+  if not text then error(why, 0) end
+  return manifest.parse(text, path)
 end
 
 return manifest

@@ -4,7 +4,6 @@
 --   tarn-lab package DIR [--exercises=FROM]
 
 local course = require "tarn.lab.course"
-local data = require "tarn.lab.data"
 local files = require "tarn.lab.files"
 local manifest = require "tarn.lab.manifest"
 local start = require "tarn.lab.start"
@@ -22,40 +21,55 @@ there, `check NAME` runs it. There are hints (`hint NAME`), and no solutions.
 
 ]]
 
+-- ---- manifests without some entries -------------------------------------------------------
+
+-- What holds braces that do not count, as patterns: strings and comments. Each is tried in
+-- turn at a place, and leads behind itself.
+local apart = {"^%-%-%[%[.-%]%]()", "^%-%-[^\n]*()", "^%[%[.-%]%]()", '^""()', "^''()",
+  '^".-[^\\]"()', "^'.-[^\\]'()"}
+
+local function skip(text, at)
+  for _, pattern in ipairs(apart) do
+    local behind = text:match(pattern, at)
+    if behind then return behind end
+  end
+end
+
+-- The place behind the table that begins at a place.
+local function behind(text, at)
+  local depth = 0
+  repeat
+    local sign = text:sub(at, at)
+    if sign == "{" then depth = depth + 1 elseif sign == "}" then depth = depth - 1 end
+    at = skip(text, at) or at + 1
+  until depth == 0 or at > #text
+  return at
+end
+
 -- Manifests are text with functions in it: entries are cut out of the text, and the rest must
 -- still be read as a manifest without them.
-local function without(text, path, name)
+local function without(text, name)
   local first, brace = text:find("%f[%w_]" .. name .. "%s*=%s*{")
   if not first then return text end
-  local behind = data.behind(text, path, brace)
-  return text:sub(1, first - 1) .. text:sub(behind):gsub("^,%s*", "")
+  return text:sub(1, first - 1) .. text:sub(behind(text, brace)):gsub("^,%s*", "")
 end
 
 local function student_manifest(exercise)
   local path = files.join(exercise.folder, "exercise.lua")
   local text = files.read(path)
   for _, name in ipairs(left_out) do
-    if exercise[name] then text = without(text, path, name) end
+    if exercise[name] then text = without(text, name) end
+  end
+  local left = manifest.parse(text, path)
+  for _, name in ipairs(left_out) do
+    if left[name] then
+      error(("package: %s: '%s' could not be left out"):format(path, name), 0)
+    end
   end
   return text
 end
 
-local function check(folder)
-  local left = manifest.read(folder)
-  for _, name in ipairs(left_out) do
-    if left[name] then
-      error(("package: %s: '%s' could not be left out"):format(folder, name), 0)
-    end
-  end
-end
-
-local function put(exercise, to)
-  local folder = files.join(to, exercise.id)
-  files.make_folder("package", folder)
-  files.write("package", files.join(folder, "exercise.lua"), student_manifest(exercise))
-  files.write("package", files.join(folder, "start." .. exercise.extension), start.text(exercise))
-  check(folder)
-end
+-- ---- the package ----------------------------------------------------------------------------
 
 local function readme(list)
   local lines = {"| no. | name | what | minutes | points |", "|---|---|---|---|---|"}
@@ -66,6 +80,16 @@ local function readme(list)
   return README .. table.concat(lines, "\n") .. "\n"
 end
 
+-- The files of the package, all of them made before the first is written: path -> text.
+local function contents(list)
+  local texts = {["README.md"] = readme(list)}
+  for _, exercise in ipairs(list) do
+    texts[exercise.id .. "/exercise.lua"] = student_manifest(exercise)
+    texts[exercise.id .. "/start." .. exercise.extension] = start.text(exercise)
+  end
+  return texts
+end
+
 function package.package(words, options)
   local to = words[1]
   local list, problems = course.open(course.folder(options.exercises))
@@ -73,9 +97,11 @@ function package.package(words, options)
   if files.kind(to) and not files.is_folder(to) or #(files.list(to) or {}) > 0 then
     error(("package: %s is there already; expected a new folder"):format(to), 0)
   end
-  files.make_folder("package", to)
-  for _, exercise in ipairs(list) do put(exercise, to) end
-  files.write("package", files.join(to, "README.md"), readme(list))
+  local texts = contents(list)
+  for name, text in pairs(texts) do
+    files.make_folder("package", files.join(to, name):match("^(.*)/"))
+    files.write("package", files.join(to, name), text)
+  end
   io.write(("%d exercises without solutions in %s\n"):format(#list, to))
   return 0
 end
