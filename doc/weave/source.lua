@@ -26,6 +26,9 @@ local function name_in(head)
   return test or head:match("([%w_:.]+)%s*%(")
 end
 
+-- A line of a head; what limits a kernel's launch is not its name.
+local function head_line(line) return (line:gsub("__launch_bounds__%b()", "")) end
+
 -- Where functions begin and end, in C as clang-format writes them: a brace in column 1.
 local function functions_in_c(lines)
   local list, head = {}, nil
@@ -40,9 +43,9 @@ local function functions_in_c(lines)
     elseif line == "" or line:find("^[#/*]") or line:find(";%s*$") and not line:find("^%s") then
       head = nil
     elseif line:find("^[%a_]") and not (head and not head.text:find("%(")) then
-      head = {text = line, first = head and head.first or number}
+      head = {text = head_line(line), first = head and head.first or number}
     elseif head and not head.text:find("%(") then
-      head.text = line
+      head.text = head_line(line)
     end
   end
   return list
