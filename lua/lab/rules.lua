@@ -65,16 +65,23 @@ local function by_exercise(path, list, where, given)
   return found
 end
 
+local function case_named(exercise, name)
+  for _, case in ipairs(exercise.cases) do
+    if case.name == name then return case end
+  end
+end
+
 local function check_hidden(path, list, hidden)
   for name, cases in pairs(hidden) do
     local exercise = course.find(list, name)
     for i, case in ipairs(cases) do
       local where = ("hidden.%s[%d]: "):format(name, i)
       entries.check(path, where, case, known_hidden)
-      local like
-      for _, one in ipairs(exercise.cases) do like = like or one.name == case.like and one end
-      if not like then
+      if not case_named(exercise, case.like) then
         fail(path, "%slike is '%s', expected the name of a case", where, tostring(case.like))
+      end
+      if case_named(exercise, case.name) then
+        fail(path, "%sname is that of another case, '%s'", where, case.name)
       end
     end
   end
@@ -131,11 +138,7 @@ function rules.hidden(by, exercise)
   local cases = {}
   for i, hidden in ipairs(by.hidden[exercise.name] or {}) do
     local case = {}
-    for _, one in ipairs(exercise.cases) do
-      if one.name == hidden.like then
-        for key, value in pairs(one) do case[key] = value end
-      end
-    end
+    for key, value in pairs(case_named(exercise, hidden.like)) do case[key] = value end
     case.name = hidden.name or ("hidden %d, like '%s'"):format(i, hidden.like)
     case.points, case.seed = hidden.points or case.points, hidden.seed
     if hidden.inputs then case.inputs = as_inputs(hidden.inputs) end

@@ -113,6 +113,14 @@ fi
 short() { "$builddir/exercises/lab" list >"$SCRATCH/out" && says "prefix-loop"; }
 check "exercises/lab in the build folder is the same program" short
 
+packs() {
+    run 0 package "$SCRATCH/given" && run 0 list --exercises="$SCRATCH/given" &&
+        ! find "$SCRATCH/given" -name 'solution*' -o -name after.md -o -name wrong | grep . &&
+        test "$(find "$SCRATCH/given" -name 'start.*' | wc -l)" = \
+            "$(ls -d "$srcdir"/exercises/[0-9][0-9]-* | wc -l)"
+}
+check "a student package has every exercise, and no solution" packs
+
 usage() { run 2 "$@" && complains "Try 'tarn-lab --help'" && test ! -s "$SCRATCH/out"; }
 check "no command is a wrong command line" usage
 check "so is an unknown one" usage chek

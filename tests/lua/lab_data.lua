@@ -61,6 +61,8 @@ test("mistakes in a course file are named", function()
   refused("late: unknown entry 'perday'; did you mean 'per_day'?", "{late = {perday = 1}}")
   refused("hidden.step[1]: like is 'none', expected the name of a case",
     '{hidden = {step = {{like = "none"}}}}')
+  refused("hidden.step[1]: name is that of another case, 'sums are causal'",
+    '{hidden = {step = {{like = "sums are causal", name = "sums are causal"}}}}')
 end)
 
 test("the course file on the page for instructors is one", function()
