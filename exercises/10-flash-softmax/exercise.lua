@@ -44,7 +44,7 @@ local function loads(i)
 end
 
 return {
-  title = "Softmax in one pass", chapter = 10, order = 1, language = "c", minutes = 60,
+  title = "Softmax from a paged cache", chapter = 10, order = 1, language = "c", minutes = 60,
   points = 14,
   summary = "online softmax over a paged cache: no row of scores, scores of any size",
   equations = "eq 10.3",
