@@ -8,7 +8,7 @@
 release_tests = tests/cli/house.sh tests/cli/reading.sh tests/cli/install.sh \
 	tests/cli/readme.sh tests/cli/doctest.sh tests/cli/labs.sh tests/cli/kernel.sh \
 	tests/cli/repl_modules.sh tests/lua/kernel.lua tests/lua/tensor_files.lua \
-	tests/lua/tour_runs.lua tests/cli/book.sh
+	tests/lua/tour_runs.lua tests/cli/book.sh tests/cli/lab.sh
 
 ## The core.
 criterion_tests += tests/test_context tests/test_tensor tests/test_view tests/test_elementwise \
@@ -50,9 +50,10 @@ EXTRA_DIST += tests/kernels
 ## The course: tarn-lab.
 lua_tests += tests/lua/lab_course.lua tests/lua/lab_learner.lua tests/lua/lab_watch.lua
 lua_tests += tests/lua/lab_data.lua tests/lua/lab_grade.lua tests/lua/lab_run.lua
-program_tests += tests/cli/lab.sh tests/cli/lab_grade.sh tests/cli/lab_author.sh
+program_tests += tests/cli/lab.sh tests/cli/lab_terminal.sh tests/cli/lab_grade.sh \
+	tests/cli/lab_author.sh
 lua_tests += tests/lua/lab_hostile.lua
-EXTRA_DIST += tests/lua/lab.lua
+EXTRA_DIST += tests/lua/lab.lua tests/cli/lab_terminal.py
 
 ## The book.
 cli_tests += tests/cli/book.sh

@@ -21,21 +21,23 @@ class Terminal:
     """A tarn on a terminal of its own; `screen` is all it has written, without escapes."""
 
     def __init__(self, *arguments, columns=80, **variables):
+        self.begin(os.environ["TARN"], arguments, columns, variables)
+        self.wait("^D leaves")
+        self.wait("> ")
+
+    def begin(self, program, arguments, columns, variables):
         env = {"PATH": os.environ["PATH"], "HOME": os.environ["SCRATCH"], "TERM": "xterm",
                "LC_ALL": "C.UTF-8", "INPUTRC": "/dev/null", "PAGER": "cat"}
         for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
             if name in os.environ:
                 env[name] = os.environ[name]
         env.update(variables)
-        tarn = os.environ["TARN"]
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.execve(tarn, [tarn, *arguments], env)
+            os.execve(program, [program, *arguments], env)
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
         self.raw = ""
         self.seen = 0
-        self.wait("^D leaves")
-        self.wait("> ")
 
     @property
     def screen(self):
