@@ -30,7 +30,7 @@ function course.folder(asked)
   local given = asked or getenv("TARN_EXERCISES")
   if given and given ~= "" then return given end
   local program = system.program:match("^(.*)/[^/]*$")
-  if program == system.build then return system.source end
+  if program == system.realpath(system.build) then return system.source end
   local beside = program .. "/../share/tarn/exercises"
   return files.is_folder(beside) and beside or system.installed
 end

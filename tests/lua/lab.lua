@@ -37,6 +37,7 @@ local function manifest_of(id, change)
   for key, value in pairs(change or {}) do entries[key] = value end
   local lines = {}
   for key, value in pairs(entries) do lines[#lines + 1] = ("%s = %s,\n"):format(key, value) end
+  table.sort(lines)
   return "return {" .. table.concat(lines) .. "}\n"
 end
 

@@ -73,6 +73,18 @@ test("files and folders that are no exercise are not seen", function()
     "04-prefix-loop copy: a folder of an exercise is named as 04-prefix-loop")
 end)
 
+test("the hash of an exercise is that of all its files, wherever they lie", function()
+  local identity = require "tarn.lab.identity"
+  local function hash(course_name, change)
+    return identity.of {folder = lab.exercise(course_name, "04-same", change)}
+  end
+  local one = hash("first")
+  is({#one, hash("second")}, {16, one})
+  assert(hash("third", {minutes = "6"}) ~= one)
+  lab.write("fourth/04-same/wrong/a.c", "x")
+  assert(hash("fourth") ~= one)
+end)
+
 -- ---- names ------------------------------------------------------------------------------
 
 test("an exercise is found by every form of its name", function()
