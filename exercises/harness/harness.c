@@ -10,8 +10,6 @@
  * Each array is a block of memory of exactly its size, so that AddressSanitizer sees what lies
  * beside it. What was reached is said on descriptor 3, and at the end the word that was given
  * on standard input after loading: code that leaves before that has not finished. */
-#include <limits.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -72,57 +70,129 @@ static int harness_skip_header(FILE *file)
     return strstr(text, "<f8") != NULL;
 }
 
-/* Types of elements. Where a program would read what nobody wrote, the first value makes
- * itself felt. */
-#define HARNESS_TYPE(suffix, T, stored, descr, unwritten)                              \
-    static __attribute__((unused))                                                     \
-    T *harness_take_##suffix(const char *name, enum harness_use use, size_t *count)    \
-    {                                                                                  \
-        *count = (size_t)harness_number();                                             \
-        T *array = malloc(*count * sizeof(T));                                         \
-        if (!array && *count > 0) harness_give_up("memory");                           \
-        for (size_t i = 0; i < *count; i++) array[i] = (T)(unwritten);                 \
-        fprintf(harness_said, "at %s %p %zu\n", name, (void *)array,                   \
-                *count * sizeof(T));                                                   \
-        if (use == HARNESS_RESULT) return array;                                       \
-        FILE *file = harness_open("in", name, ".npy", "rb");                           \
-        const int doubles = harness_skip_header(file);                                 \
-        for (size_t i = 0; i < *count; i++) {                                          \
-            double wide = 0;                                                           \
-            float narrow = 0;                                                          \
-            const size_t got = doubles ? fread(&wide, sizeof wide, 1, file)            \
-                                       : fread(&narrow, sizeof narrow, 1, file);       \
-            if (got != 1) harness_give_up(name);                                       \
-            array[i] = doubles ? (T)wide : (T)narrow;                                  \
-        }                                                                              \
-        fclose(file);                                                                  \
-        return array;                                                                  \
-    }                                                                                  \
-    static __attribute__((unused)) void harness_save_##suffix(                         \
-        const char *name, const T *array, size_t count)                                \
-    {                                                                                  \
-        char header[118];                                                              \
-        const unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0}; \
-        FILE *file = harness_open("out", name, ".npy", "wb");                          \
-        const int n = snprintf(header, sizeof header,                                  \
-                               "{'descr': '" descr                                     \
-                               "', 'fortran_order': False, 'shape': (%zu,), }",        \
-                               count);                                                 \
-        memset(header + n, ' ', sizeof header - (size_t)n);                            \
-        header[sizeof header - 1] = '\n';                                              \
-        fwrite(start, 1, sizeof start, file);                                          \
-        fwrite(header, 1, sizeof header, file);                                        \
-        for (size_t i = 0; i < count; i++) {                                           \
-            const stored number = (stored)array[i];                                    \
-            fwrite(&number, sizeof number, 1, file);                                   \
-        }                                                                              \
-        if (fclose(file) != 0) harness_give_up(name);                                  \
-    }
+/* ---- Elements of any type ---------------------------------------------------------------- */
 
-HARNESS_TYPE(float, float, float, "<f4", NAN)
-HARNESS_TYPE(double, double, double, "<f8", NAN)
-HARNESS_TYPE(int, int, double, "<f8", INT_MIN)
-HARNESS_TYPE(size_t, size_t, double, "<f8", SIZE_MAX)
+enum harness_type { HARNESS_float, HARNESS_double, HARNESS_int, HARNESS_size_t };
+
+union harness_element {
+    float as_float;
+    double as_double;
+    int as_int;
+    size_t as_size_t;
+};
+
+static const size_t harness_bytes[] = {sizeof(float), sizeof(double), sizeof(int),
+                                       sizeof(size_t)};
+
+static union harness_element harness_from(enum harness_type type, double number)
+{
+    union harness_element e = {.as_size_t = 0};
+    switch (type) {
+    case HARNESS_float: e.as_float = (float)number; break;
+    case HARNESS_double: e.as_double = number; break;
+    case HARNESS_int: e.as_int = (int)number; break;
+    case HARNESS_size_t: e.as_size_t = (size_t)number; break;
+    }
+    return e;
+}
+
+static double harness_to_number(enum harness_type type, const void *element)
+{
+    union harness_element e;
+    memcpy(&e, element, harness_bytes[type]);
+    switch (type) {
+    case HARNESS_float: return (double)e.as_float;
+    case HARNESS_double: return e.as_double;
+    case HARNESS_int: return e.as_int;
+    default: return (double)e.as_size_t;
+    }
+}
+
+/* What results hold before the call: nobody computes it. A NaN makes itself felt, too. */
+static union harness_element harness_blank(enum harness_type type)
+{
+    union harness_element e = {.as_size_t = SIZE_MAX / 3};
+    if (type == HARNESS_float) e.as_float = __builtin_nanf("0x7aa");
+    if (type == HARNESS_double) e.as_double = __builtin_nan("0x7aa");
+    return e;
+}
+
+/* ---- Arrays -------------------------------------------------------------------------------- */
+
+static void harness_fill(enum harness_type type, char *array, size_t count)
+{
+    const union harness_element blank = harness_blank(type);
+    for (size_t i = 0; i < count; i++)
+        memcpy(array + i * harness_bytes[type], &blank, harness_bytes[type]);
+}
+
+static void harness_read(const char *name, enum harness_type type, char *array,
+                         size_t count)
+{
+    FILE *file = harness_open("in", name, ".npy", "rb");
+    const int doubles = harness_skip_header(file);
+    for (size_t i = 0; i < count; i++) {
+        double wide = 0;
+        float narrow = 0;
+        const size_t got = doubles ? fread(&wide, sizeof wide, 1, file)
+                                   : fread(&narrow, sizeof narrow, 1, file);
+        if (got != 1) harness_give_up(name);
+        const union harness_element e =
+            harness_from(type, doubles ? wide : (double)narrow);
+        memcpy(array + i * harness_bytes[type], &e, harness_bytes[type]);
+    }
+    fclose(file);
+}
+
+/* The next argument, an array; `count` becomes how many elements it has. */
+static __attribute__((unused)) void *harness_take(const char *name,
+                                                  enum harness_type type,
+                                                  enum harness_use use, size_t *count)
+{
+    *count = (size_t)harness_number();
+    const size_t bytes = *count * harness_bytes[type];
+    char *array = malloc(bytes);
+    if (!array && bytes > 0) harness_give_up("memory");
+    if (use == HARNESS_RESULT)
+        harness_fill(type, array, *count);
+    else
+        harness_read(name, type, array, *count);
+    fprintf(harness_said, "at %s %p %zu\n", name, (void *)array, bytes);
+    return array;
+}
+
+static void harness_write_header(FILE *file, size_t count)
+{
+    const unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
+    char header[118];
+    const int n =
+        snprintf(header, sizeof header,
+                 "{'descr': '<f8', 'fortran_order': False, 'shape': (%zu,), }", count);
+    memset(header + n, ' ', sizeof header - (size_t)n);
+    header[sizeof header - 1] = '\n';
+    fwrite(start, 1, sizeof start, file);
+    fwrite(header, 1, sizeof header, file);
+}
+
+/* Writes a result, and says how many of its elements are as they were. */
+static __attribute__((unused)) void
+harness_save(const char *name, enum harness_type type, const void *array, size_t count)
+{
+    FILE *file = harness_open("out", name, ".npy", "wb");
+    const union harness_element blank = harness_blank(type);
+    const char *at = array;
+    size_t blanks = 0;
+    harness_write_header(file, count);
+    for (size_t i = 0; i < count; i++, at += harness_bytes[type]) {
+        const double number = harness_to_number(type, at);
+        blanks += memcmp(at, &blank, harness_bytes[type]) == 0;
+        fwrite(&number, sizeof number, 1, file);
+    }
+    if (fclose(file) != 0) harness_give_up(name);
+    if (blanks) fprintf(harness_said, "blank %d %s %zu\n", harness_case, name, blanks);
+}
+
+/* ---- The cases ------------------------------------------------------------------------------- */
 
 static void harness_run(void); /* generated: takes the arguments, calls, saves */
 

@@ -81,7 +81,7 @@ local function reports(said)
   local by_number = {}
   local function of(number)
     number = tonumber(number)
-    by_number[number] = by_number[number] or {costs = {}}
+    by_number[number] = by_number[number] or {costs = {}, blanks = {}}
     return by_number[number]
   end
   for line in said:gmatch("([^\n]*)\n") do
@@ -90,8 +90,9 @@ local function reports(said)
     if word == "end" then of(number).ended = true end
     if word == "fail" then of(number).failed = literal.unescape(rest) end
     if word == "note" then of(number).note = literal.unescape(rest) end
-    local key, value = (rest or ""):match("^([%a_]+) (%d+)$")
+    local key, value = (rest or ""):match("^([%w_]+) (%d+)$")
     if word == "cost" and key then of(number).costs[key] = tonumber(value) end
+    if word == "blank" and key then of(number).blanks[key] = tonumber(value) end
   end
   return by_number
 end
@@ -121,7 +122,7 @@ local function run_all(work, numbers, counted, done)
       local number = numbers[i]
       local report = said[number] or {costs = {}}
       done[number] = {ok = not report.failed, problem = report.failed, kind = "crash",
-        costs = report.costs, note = report.note}
+        costs = report.costs, note = report.note, blanks = report.blanks}
     end
     if at > #numbers then return end
     local why = work.language.fault(work, ended) or
@@ -156,10 +157,10 @@ local function results_of(work, one)
 end
 
 -- What a result has to be compared with, and how.
-local function options_for(work, one, name)
+local function options_for(work, one, name, blanks)
   local tol, files = one.case.tol or work.exercise.tol or {}, work.language.result_files
   local file = files and files(work, one)[name]
-  return {k = tol.k, dtype = tol.dtype or file and file.dtype, unwritten = file and file.unwritten}
+  return {k = tol.k, dtype = tol.dtype or file and file.dtype, blanks = blanks and blanks[name]}
 end
 
 local function expected_of(work, one, got)
@@ -180,7 +181,7 @@ local function ask_check(one, got)
 end
 
 -- Compares what a run gave with the spec, or has it checked: nil, or what is wrong.
-local function compare_run(work, one)
+local function compare_run(work, one, blanks)
   local got, why = results_of(work, one)
   if not got then return {message = why or "there are no results"} end
   if one.case.check then return ask_check(one, got) end
@@ -188,7 +189,7 @@ local function compare_run(work, one)
   for name in pairs(expected) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
-    local wrong = compare.values(name, got[name], expected[name], options_for(work, one, name))
+    local wrong = compare.values(name, got[name], expected[name], options_for(work, one, name, blanks))
     if wrong then return wrong end
   end
 end
@@ -198,7 +199,7 @@ end
 local function judge(work, one, done)
   local report = done[one.number] or {problem = "it was not run", kind = "crash"}
   if report.problem then return {message = report.problem, kind = report.kind} end
-  local wrong = compare_run(work, one)
+  local wrong = compare_run(work, one, report.blanks)
   if wrong then
     wrong.kind = "wrong"
     return wrong

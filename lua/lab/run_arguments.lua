@@ -14,8 +14,6 @@ local arguments = {}
 
 local TYPES = {float = "float32", double = "float64", int = "float64", size_t = "float64"}
 
--- What an array holds that nobody has written to (exercises/harness/harness.c).
-local UNWRITTEN = {float = "nan", double = "nan", int = -0x80000000, size_t = 2.0 ^ 64}
 
 -- read(parameters) -> a list of {name, type, declaration, pointer, constant, extents, scratch}.
 function arguments.read(parameters)
@@ -127,7 +125,7 @@ function arguments.results(list, returns)
   local found = {}
   for _, p in ipairs(list) do
     if p.pointer and not p.constant and not p.scratch then
-      found[#found + 1] = {name = p.name, dtype = p.dtype, unwritten = UNWRITTEN[p.type], p = p}
+      found[#found + 1] = {name = p.name, dtype = p.dtype, p = p}
     end
   end
   if returns then found[#found + 1] = {name = "returned", dtype = TYPES[returns]} end
@@ -146,13 +144,12 @@ function arguments.read_result(path)
   return got
 end
 
--- result_files(results, folder, number) -> of each result of a run: path, dtype, what it holds
--- if nobody wrote to it, its parameter.
+-- result_files(results, folder, number) -> of each result of a run: path, dtype, parameter.
 function arguments.result_files(results, folder, number)
   local files = {}
   for _, result in ipairs(results) do
     files[result.name] = {path = ("%s/out/%d.%s.npy"):format(folder, number, result.name),
-      dtype = result.dtype, unwritten = result.unwritten, parameter = result.p}
+      dtype = result.dtype, parameter = result.p}
   end
   return files
 end
@@ -163,7 +160,7 @@ function arguments.shaped(file, got, run)
   if not file.parameter then return got:numel() == 1 and got:reshape(1):item() or nil end
   local shape, count = arguments.shape(file.parameter, run.inputs)
   if got:numel() ~= count then return nil end
-  return #shape > 0 and got:reshape(shape) or got
+  return (#shape > 0 and got:reshape(shape) or got):to(file.dtype)
 end
 
 return arguments

@@ -34,8 +34,8 @@ local function take(p, inputs_of_all)
   end
   local use = p.constant and "HARNESS_INPUT" or inputs_of_all[p.name] and "HARNESS_CHANGED" or
     "HARNESS_RESULT"
-  return ('    size_t harness_%s;\n    %s *%s = harness_take_%s("%s", %s, &harness_%s);\n')
-    :format(p.name, p.type, p.name, p.type, p.name, use, p.name)
+  return ('    size_t harness_%s;\n    %s *%s = harness_take("%s", HARNESS_%s, %s, &harness_%s);\n')
+    :format(p.name, p.type, p.name, p.name, p.type, use, p.name)
 end
 
 -- The function that runs a case.
@@ -46,8 +46,8 @@ local function caller(exercise, list, given)
     text[#text + 1] = take(p, given)
     names[i] = p.name
     if p.pointer and not p.constant and not p.scratch then
-      after[#after + 1] = ('    harness_save_%s("%s", %s, harness_%s);\n'):format(p.type, p.name,
-        p.name, p.name)
+      after[#after + 1] = ('    harness_save("%s", HARNESS_%s, %s, harness_%s);\n'):format(p.name,
+        p.type, p.name, p.name)
     end
     if p.pointer then after[#after + 1] = ("    free(%s);\n"):format(p.name) end
   end
@@ -57,7 +57,8 @@ local function caller(exercise, list, given)
   text[#text + 1] = kind and ("    %s harness_returned = %s"):format(kind, call) or "    " .. call
   text[#text + 1] = "    harness_end();\n"
   if kind then
-    text[#text + 1] = ('    harness_save_%s("returned", &harness_returned, 1);\n'):format(kind)
+    text[#text + 1] = ('    harness_save("returned", HARNESS_%s, &harness_returned, 1);\n')
+      :format(kind)
   end
   return table.concat(text) .. table.concat(after) .. "}\n"
 end

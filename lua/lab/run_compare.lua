@@ -101,18 +101,24 @@ local function subscript(name, index)
   return #index > 0 and name .. "[" .. table.concat(index, ", ") .. "]" or name
 end
 
--- What a number that is not one says.
-local function special(got, unwritten)
-  if got == unwritten then return ", what it held before the call: it was not written" end
-  if got ~= got then return unwritten == "nan" and
-    ": it was not written, or comes from one that was not, or from 0/0" or ": from 0/0, or inf - inf" end
+-- Where a number that is not one may come from.
+local function special(got)
+  if got ~= got then return ": from 0/0, inf - inf, or what nobody has written" end
   if math.abs(got) == math.huge then return ": a division by zero, or an overflow" end
   return ""
 end
 
+-- What is said of elements that nobody has written to.
+local function about_blanks(name, blanks, all)
+  if not blanks then return "" end
+  if blanks == all then return name .. " was not written; " end
+  return ("%d of the %d elements of %s %s not written; "):format(blanks, all, name,
+    blanks == 1 and "was" or "were")
+end
+
 -- tensors(name, got, expected, case) -> nil if they agree, else what is wrong: a table with
 -- message, result, index, got, expected, near.
--- `got` and `expected`: tensors or nested tables; opt: k, dtype, unwritten.
+-- `got` and `expected`: tensors or nested tables; opt: k, dtype, blanks.
 function compare.tensors(name, got, expected, opt)
   local wanted, wanted_shape = compare.flatten(expected)
   local flat, shape = {}, is_tensor(got) and got.shape or nil
@@ -130,8 +136,9 @@ function compare.tensors(name, got, expected, opt)
   local g, e = flat[place], wanted[place]
   return {result = name, index = index, got = g, expected = e,
     near = neighbours(index, wanted_shape, flat, wanted),
-    message = ("%s is %s, expected %s%s"):format(subscript(name, index), compare.number(g),
-      compare.number(e), special(g, opt.unwritten))}
+    message = ("%s%s is %s, expected %s%s"):format(about_blanks(name, opt.blanks, #flat),
+      subscript(name, index), compare.number(g), compare.number(e),
+      opt.blanks and "" or special(g))}
 end
 
 -- values(name, got, expected, opt): the same of anything that a learner's Lua may give.

@@ -22,7 +22,8 @@ local function first_error(text)
       else
         break
       end
-    elseif line:find(": error: ", 1, true) or line:find("fatal error: ", 1, true) then
+    elseif (line:find(": error: ", 1, true) or line:find("fatal error: ", 1, true)) and
+      not line:find("^collect2:") and not line:find("linker command failed", 1, true) then
       found = {line}
     end
     if found and #found > 5 then break end
