@@ -30,8 +30,8 @@ for (const line of fs.readFileSync(0, "utf8").split("\n")) {
       macros: { ...macros },
     };
     const text = katex.renderToString(formula, options);
-    fs.writeFileSync(`${folder}/${hash}.tmp`, text);
-    fs.renameSync(`${folder}/${hash}.tmp`, `${folder}/${hash}.html`);
+    fs.writeFileSync(`${folder}/${hash}.${process.pid}.tmp`, text);
+    fs.renameSync(`${folder}/${hash}.${process.pid}.tmp`, `${folder}/${hash}.html`);
   } catch (problem) {
     // U+0332 underlines the place, which a terminal may not show.
     const message = problem.message.replace(/\u0332/g, "").split("\n")[0];

@@ -33,6 +33,7 @@ local function caption(path, region)
   if name then
     local word = region.inside and words.inside or words.whole
     if name:find("^Test%(") then word, name = words.test, name:gsub("Test%((.-)%)", "%1") end
+    if name:find(" ", 1, true) and path:find("%.lua$") then word = words.test end
     table.insert(parts, ("%s <code>%s</code>"):format(word, name))
   end
   return table.concat(parts, ", ")

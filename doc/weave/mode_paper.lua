@@ -59,7 +59,7 @@ return function(doc)
   local words = setting.words
   doc.meta.pagetitle = words.book .. ": " .. words.subtitle
   doc.meta["book-title"], doc.meta.subtitle = words.book, words.subtitle
-  doc.meta["word-contents"] = words.contents
+  doc.meta["word-contents"], doc.meta.cover = words.contents, words.cover
   doc.meta["contents-list"] = pandoc.MetaBlocks {html.block("%s", contents(pages))}
   doc.blocks = {html.block("%s", table.concat(parts, "\n"))}
   return doc

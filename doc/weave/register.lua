@@ -46,7 +46,7 @@ end
 local function by_letter(list)
   table.sort(list, function(a, b)
     local x, y = a.key:lower(), b.key:lower()
-    return x < y or x == y and a.key < b.key
+    return x < y or x == y and a.html < b.html
   end)
   local items = {}
   for _, item in ipairs(list) do table.insert(items, item.html) end

@@ -55,10 +55,10 @@ local function functions_in_lua(lines)
   local list = {}
   for number, line in ipairs(lines) do
     local name = line:match("^local%s+function%s+([%w_]+)") or line:match("^function%s+([%w_.:]+)")
-      or line:match("^([%w_.]+)%s*=%s*function")
+      or line:match("^([%w_.]+)%s*=%s*function") or line:match('^test%("([^"]*)", function')
     if name then table.insert(list, {name = name, first = number}) end
     if line:find("^end") and list[#list] and not list[#list].last then list[#list].last = number end
-    if name and line:find("end$") then list[#list].last = number end
+    if name and line:find("end%)?$") then list[#list].last = number end
   end
   return list
 end
