@@ -46,7 +46,7 @@ return {
   title = "Find the bug: one eps for two denominators", chapter = 8, order = 3, language = "c",
   minutes = 20, points = 10,
   summary = "outputs are right, and for small features the gradient explodes",
-  equations = "eqs 7.1, 8.5",
+  equations = "eqs 2.5, 7.1",
   entry = "read_and_back",
   parameters = {
     "size_t N", "size_t C", "size_t M",
@@ -58,11 +58,11 @@ return {
   tol = {k = 400, why = "exp of differences of entries near 20, terms that cancel"},
   cases = {
     {name = "ordinary queries", equation = "eq 7.1", points = 1, inputs = drawn(4, 3, 2, 0, 1e-6)},
-    {name = "q = -20, eps = 1e-6: the slope is 0.002053", equation = "eq 8.5", points = 3,
+    {name = "q = -20, eps = 1e-6: the slope is 0.002053", equation = "eq 2.5", points = 3,
       inputs = one},
-    {name = "queries near -13", equation = "eq 8.5", points = 3,
+    {name = "queries near -13", equation = "eq 2.5", points = 3,
       inputs = drawn(5, 4, 3, -13, 1e-6)},
-    {name = "eps = 0.5 is not small", equation = "eq 8.5", points = 3,
+    {name = "eps = 0.5 is not small", equation = "eq 2.5", points = 3,
       inputs = drawn(5, 3, 3, 1, 0.5)},
   },
   predict = {

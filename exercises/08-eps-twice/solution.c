@@ -1,4 +1,4 @@
-/* Find the bug: one eps for two denominators. Chapter 8, eqs 7.1 and 8.5; two lines.
+/* Find the bug: one eps for two denominators. Chapter 8, eqs 2.5 and 7.1; two lines.
  *
  * Queries read a state and are differentiated: q [N, C] is raw, the feature map is exp, S is
  * [C, M] and z is [C].

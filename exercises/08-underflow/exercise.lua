@@ -41,7 +41,7 @@ end
 return {
   title = "Tame underflow", chapter = 8, order = 2, language = "c", minutes = 40, points = 10,
   summary = "rows that are scaled, with eps, so that exp(-350) divided by exp(-350) is 1",
-  equations = "eq 8.5",
+  equations = "eq 2.5",
   entry = "tame",
   parameters = {
     "size_t Q", "size_t N", "size_t D", "size_t M",
@@ -53,13 +53,13 @@ return {
   cases = {
     {name = "ordinary queries and keys", equation = "eq 5", points = 1,
       inputs = drawn(3, 7, 4, 2, 0, 0, 1e-6)},
-    {name = "queries near -200, keys near -150, eps = 0", equation = "eq 8.5", points = 3,
+    {name = "queries near -200, keys near -150, eps = 0", equation = "eq 2.5", points = 3,
       inputs = drawn(4, 6, 3, 3, -200, -150, 0)},
-    {name = "queries near 90, keys near 60", equation = "eq 8.5", points = 2,
+    {name = "queries near 90, keys near 60", equation = "eq 2.5", points = 2,
       inputs = drawn(3, 5, 3, 2, 90, 60, 0)},
-    {name = "queries and keys near -10 with eps = 1e-8", equation = "eq 8.5", points = 2,
+    {name = "queries and keys near -10 with eps = 1e-8", equation = "eq 2.5", points = 2,
       inputs = drawn(4, 5, 3, 2, -10, -10, 1e-8)},
-    {name = "queries near -200 with eps = 1e-6: eps outweighs all", equation = "eq 8.5", points = 1,
+    {name = "queries near -200 with eps = 1e-6: eps outweighs all", equation = "eq 2.5", points = 1,
       inputs = drawn(2, 4, 3, 2, -200, -10, 1e-6), check = all_zero},
     {name = "twice the tokens, twice the work", equation = "eq 6", points = 1,
       inputs = drawn(16, 16, 4, 3, 0, 0, 1e-6), limit = {growth = 2.1}},

@@ -1,4 +1,4 @@
-/* Tame underflow. Chapter 8, eq 8.5; about 25 lines.
+/* Tame underflow. Chapter 8, eq 2.5; about 25 lines.
  *
  * Full attention with the feature map exp. q and k are raw, one ROW for each entry: [D, Q] and
  * [D, N], entry d of key j is k[d * N + j]. v is [N, M], out is [Q, M].

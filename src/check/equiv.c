@@ -1,4 +1,4 @@
-/* equiv.c: every form against the oracle. Chapter 9 (one answer, many forms).
+/* equiv.c: every form against the oracle. Chapter 8 (one answer, many forms).
  *
  * Two orders of summation give two roundings, so "the same" needs a bound. With u = eps/2
  * a form's sum of n terms errs by at most n u times the sum of the absolute terms, which

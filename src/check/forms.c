@@ -1,4 +1,4 @@
-/* forms.c: the forms that equiv compares, behind one signature. Chapter 9. */
+/* forms.c: the forms that equiv compares, behind one signature. Chapter 8. */
 #include "check/forms.h"
 #include "cell.h"
 

@@ -1,4 +1,4 @@
-/* gradcheck.c: a form's gradient against central differences of that form. Chapter 9.
+/* gradcheck.c: a form's gradient against central differences of that form. Chapter 7.
  *
  *     df/dx ~ (f(x + h) - f(x - h)) / 2h       f = sum of out times fixed random weights
  *                                                  (+ S_N times dS + z_N times dz)

@@ -1,4 +1,4 @@
-/* oracle.c: what attention should give, as the double sum of eq 3 in float64. Chapter 9.
+/* oracle.c: what attention should give, as the double sum of eq 3 in float64. Chapter 8.
  *
  *     out_i = sum_j sim_ij v_j / (sum_j sim_ij + eps)       causal: j <= i (eqs 8-9)
  *

@@ -1,5 +1,5 @@
 /* oracle.h: what attention should give, as the double sum of eq 3 in float64. Internal;
- * chapter 9 (one answer, many forms).
+ * chapter 8 (one answer, many forms).
  *
  * - Slow on purpose, O(N^2), and sharing no code with the stages: not even phi.
  * - Each number comes with its magnitude, the sum of the absolute terms it was made of.

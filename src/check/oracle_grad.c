@@ -1,4 +1,4 @@
-/* oracle_grad.c: the derivative of the double sum, pair by pair. Chapter 9.
+/* oracle_grad.c: the derivative of the double sum, pair by pair. Chapter 7.
  *
  * With w_ij = sim_ij / den_i the output is out_i = sum_j w_ij v_j, and for a loss with
  * dout_i = dL / dout_i

@@ -1,4 +1,4 @@
-/* report.c: the rows of a comparison, shared by equiv and gradcheck. Chapter 9. */
+/* report.c: the rows of a comparison, shared by equiv and gradcheck. Chapter 8. */
 #include "check/report.h"
 #include <float.h>
 #include <math.h>
