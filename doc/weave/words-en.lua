@@ -11,7 +11,8 @@ return {
     "Text: CC BY 4.0. Code: MIT.",
 
   -- The order of what follows the numbered chapters; other files come after these.
-  back_matter = {"glossary", "popular-summaries", "instructor", "reference", "register", "bibliography"},
+  back_matter = {"tensors", "in-c", "glossary", "popular-summaries", "instructor",
+     "reference", "register", "bibliography"},
 
   -- References: what stands before the number.
   chapter = "chapter", equation = "equation", figure = "figure", exercise = "exercise",

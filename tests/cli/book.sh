@@ -131,6 +131,14 @@ check "a script" sees 's/<main /<script><\/script>&/' 'a script'
 check "an image without words" sees 's/ alt="[^"]*"/ alt=""/' 'an image without alt'
 check "a heading that skips a level" sees 's/<h2\([^>]*>.*\)<\/h2>/<h4\1<\/h4>/' 'a heading of level 4 below one of level 1'
 
+check "every public name, in Lua and in C, is spoken of on some page" \
+    "$TARN" --no-init "$srcdir/tests/book/cited.lua" "$site"
+uncited() {
+    rm html/en/in-c.html
+    "$TARN" --no-init "$srcdir/tests/book/cited.lua" html/en 2>&1 | grep -qx tarn_on_pressure
+}
+check "one that is not would be seen" uncited
+
 # Equations that comments in the sources name, (eqs 10, 11) or eqs 18-20.
 cited() {
     grep -rhoE '\beqs? [0-9.]+((-|, | and )[0-9.]+)*' "$srcdir/src" "$srcdir/cuda" "$srcdir/lua" "$srcdir/emu" |
