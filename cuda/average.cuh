@@ -8,7 +8,7 @@
 #ifndef TARN_AVERAGE_CUH
 #define TARN_AVERAGE_CUH
 
-#include "cuda/pairs.cuh"
+#include "cuda/queries.cuh"
 
 namespace
 {
@@ -32,6 +32,7 @@ __global__ void average_by_row(pairs<T> p, T *out, statistics<T> stats)
     const size_t row = blockIdx.x, h = row / p.N_q, first = h * p.N;
     const size_t n = view_from(p, h, row % p.N_q).keys(0);
     const int t = static_cast<int>(threadIdx.x);
+    const T gain = gain_of(p, row);
     s[t] = lowest<T>();
     for (size_t j = t; j < n && p.has_exponent; j += threads)
         s[t] = larger(s[t], score_of(p, row, first + j));
@@ -42,7 +43,8 @@ __global__ void average_by_row(pairs<T> p, T *out, statistics<T> stats)
     for (size_t start = 0; start < n; start += threads) {
         const int count = static_cast<int>(n - start < threads ? n - start : threads);
         __syncthreads();
-        if (t < count) s[t] = similarity(p, score_of(p, row, first + start + t), max);
+        if (t < count)
+            s[t] = similarity(p, score_of(p, row, first + start + t), max, gain);
         __syncthreads();
         T den_part = 0;
         for (int x = 0; x < count; x++) den_part += s[x];
@@ -78,13 +80,16 @@ template <class T> struct team {
     static constexpr int size = tile<T>::threads / tile<T>::side;
     static constexpr int share = tile<T>::side / size; /* entries of each */
     int row, first; /* the row, and the first entry of this thread */
-    T max, den, den_part;
+    T gain, max, den, den_part;
 };
 
-template <class T> __device__ inline team<T> team_of_thread()
+/* `first`, `count`: the rows of a square that exist, counted over all heads. */
+template <class T>
+__device__ inline team<T> team_of_thread(const pairs<T> &p, size_t first, size_t count)
 {
-    const int t = static_cast<int>(threadIdx.x), size = team<T>::size;
-    return {t / size, t % size * team<T>::share, lowest<T>(), 0, 0};
+    const int t = static_cast<int>(threadIdx.x), size = team<T>::size, row = t / size;
+    const T gain = size_t(row) < count ? gain_of(p, first + row) : T(1);
+    return {row, t % size * team<T>::share, gain, lowest<T>(), 0, 0};
 }
 
 /* f(mine, other's) over all of a team, the same for each of them. */
@@ -106,11 +111,11 @@ __device__ inline T similarities_of_row(const pairs<T> &p, team<T> &mine, T *row
     if (p.has_exponent) {
         for (int x = 0; x < team<T>::share; x++) max = larger(max, s[x]);
         max = over_team(max, larger<T>);
-        factor = exp(mine.max - max);
+        factor = exp(mine.gain * (mine.max - max));
         mine.max = max;
     }
     for (int x = 0; x < team<T>::share; x++) {
-        s[x] = similarity(p, s[x], max);
+        s[x] = similarity(p, s[x], max, mine.gain);
         sum += s[x];
     }
     sum = over_team(sum, [](T a, T b) { return a + b; });
@@ -134,7 +139,7 @@ template <class T> __device__ inline T unseen(const pairs<T> &p)
  *
  * Two squares of shared memory, each used twice: 33 KB. */
 template <class T, class P>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, least_blocks<T>)
     average_by_square(pairs<T> p, T *out, statistics<T> stats)
 {
     SHARED(T, xs, [tile<T>::side][tile<T>::pitch]); /* of q, then of v */
@@ -143,10 +148,10 @@ __global__ void __launch_bounds__(256)
     constexpr size_t L = tile<T>::side;
     const size_t per_head = (p.N_q + L - 1) / L, h = blockIdx.x / per_head;
     const size_t i0 = blockIdx.x % per_head * L, m0 = blockIdx.y * L;
-    const rows<T> q = rows_of(p.q, p.C, h * p.N_q, i0, p.N_q);
+    const rows<T> q = rows_of(p.scored, p.C, h * p.N_q, i0, p.N_q);
     const view seen = view_from(p, h, i0);
     const size_t n = seen.keys(q.count - 1);
-    team<T> mine = team_of_thread<T>();
+    team<T> mine = team_of_thread(p, h * p.N_q + i0, q.count);
     entries<T> total = {}, part = {};
     for (size_t j0 = 0; j0 < n; j0 += L) {
         const rows<T> k = rows_of(p.k, p.C, h * p.N, j0, n);

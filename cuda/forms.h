@@ -98,11 +98,29 @@ struct tarn_device_phi {
                            void *df);
 };
 
+/* Arrays of all heads, [heads, rows, width], in which numbers that are not finite are looked
+ * for. */
+enum { TARN_SEARCHED = 6 };
+struct tarn_searched {
+    const void *x;
+    size_t rows, width;
+    bool by_length; /* only as many rows of a head as it has keys */
+};
+struct tarn_search {
+    size_t heads;
+    const int64_t *lengths; /* [heads], or NULL */
+    struct tarn_searched array[TARN_SEARCHED];
+    int count;
+    const int *only; /* [heads]: heads with 0 are passed over; NULL: none is */
+    int *found;      /* [heads]: becomes 1 where there is one */
+};
+
 /* Everything the kernels do, for one element type on one device. */
 struct tarn_device_forms {
     const struct tarn_ladder *sim, *sim_grad, *assoc, *assoc_grad, *prefix,
         *prefix_grad, *rnn, *rnn_grad;
     const struct tarn_device_phi *phi;
+    tarn_status (*search)(tarn_context *ctx, const struct tarn_search *search);
 };
 
 #ifdef __cplusplus

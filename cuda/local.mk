@@ -4,13 +4,13 @@
 ##   x.emu.lo      by $(CXX), for the emulated device
 ##   x.checked.lo  the same, instrumented: each access is seen by emu/hooks.c
 ##   x.cuda.lo     by $(NVCC), for GPUs
-kernel_sources = cuda/table.cu cuda/elementwise.cu cuda/features.cu
+kernel_sources = cuda/table.cu cuda/elementwise.cu cuda/features.cu cuda/finite.cu
 kernel_sources += cuda/sim.cu cuda/sim_grad.cu
 kernel_sources += cuda/assoc.cu cuda/assoc_grad.cu
 kernel_sources += cuda/prefix.cu cuda/prefix_grad.cu cuda/rnn.cu cuda/rnn_grad.cu
 kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \
 	cuda/sweeps.cuh cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh \
-	cuda/pairs.cuh cuda/average.cuh cuda/assoc.cuh cuda/row_terms.cuh cuda/ladder.cuh
+	cuda/pairs.cuh cuda/queries.cuh cuda/average.cuh cuda/assoc.cuh cuda/row_terms.cuh cuda/ladder.cuh
 kernel_headers += cuda/user.h cuda/user.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
 

@@ -5,7 +5,11 @@
  *
  * The exponent of the first two, and the third as it is, is called the score of a pair. An exp
  * is taken of score - max, with the largest score that a query has seen, and eps is divided by
- * exp(max) too: the quotient stays what it was, and no exp overflows. */
+ * exp(max) too: the quotient stays what it was, and no exp overflows.
+ *
+ * Neither do products of large numbers: for softmax each query is divided by a power of two
+ * that keeps q.k in range, and its gain, |scale| times that power, is multiplied in when the
+ * largest score is off: exp(gain (score - max)). Ordinary queries are divided by 1. */
 #ifndef TARN_PAIRS_CUH
 #define TARN_PAIRS_CUH
 
@@ -14,6 +18,10 @@
 
 namespace
 {
+
+/* Blocks for which a multiprocessor must have registers: of doubles one, for with room for
+ * more ptxas spills on some GPUs; of floats it decides. */
+template <class T> constexpr int least_blocks = sizeof(T) == sizeof(double) ? 1 : 0;
 
 /* What all kernels of sim are told. Rows of queries and of keys are counted over all heads. */
 template <class T> struct pairs {
@@ -24,6 +32,8 @@ template <class T> struct pairs {
     bool causal, has_exponent, distance;
     T scale, eps;
     const T *eps_row;
+    const T *scored; /* q as it meets k in a score */
+    const T *gain;   /* [heads, N_q], or NULL: 1 */
 };
 
 template <class T> pairs<T> pairs_of(const tarn_span *s)
@@ -44,7 +54,9 @@ template <class T> pairs<T> pairs_of(const tarn_span *s)
             s->by == TARN_RBF,
             static_cast<T>(s->scale),
             static_cast<T>(s->eps),
-            array(s->eps_row)};
+            array(s->eps_row),
+            array(s->q),
+            nullptr};
 }
 
 /* What some queries of a head see: the i-th of them the first keys(i) keys. */
@@ -69,12 +81,20 @@ __device__ inline view view_from(const pairs<T> &p, size_t h, size_t i)
 /* From the sum over c, q.k or |q - k|^2, to the score. */
 template <class T> __device__ inline T scored(const pairs<T> &p, T sum)
 {
+    if (p.gain) return p.scale < 0 ? -sum : sum;
     return p.distance ? -p.scale * sum / 2 : p.scale * sum;
 }
 
-template <class T> __device__ inline T similarity(const pairs<T> &p, T score, T max)
+/* What the exponents of a query are multiplied by, counted over all heads. */
+template <class T> __device__ inline T gain_of(const pairs<T> &p, size_t row)
 {
-    return p.has_exponent ? exp(score - max) : score;
+    return p.gain ? p.gain[row] : T(1);
+}
+
+template <class T>
+__device__ inline T similarity(const pairs<T> &p, T score, T max, T gain)
+{
+    return p.has_exponent ? exp(gain * (score - max)) : score;
 }
 
 /* Eps of a row whose similarities were divided by exp(max). */
@@ -100,7 +120,7 @@ template <class T> __device__ inline T larger(T a, T b)
 template <class T>
 __device__ inline T score_of(const pairs<T> &p, size_t query, size_t key)
 {
-    const T *q = p.q + query * p.C, *k = p.k + key * p.C;
+    const T *q = p.scored + query * p.C, *k = p.k + key * p.C;
     T sum = 0;
     for (size_t c = 0; c < p.C; c++)
         sum += p.distance ? (q[c] - k[c]) * (q[c] - k[c]) : q[c] * k[c];

@@ -31,13 +31,14 @@ __global__ void weights_by_pair(pairs<T> p, statistics<T> stats, T *weights)
         weights[pair] = 0;
         return;
     }
-    const T s = similarity(p, score_of(p, row, h * p.N + j), stats.max[row]);
+    const T s =
+        similarity(p, score_of(p, row, h * p.N + j), stats.max[row], gain_of(p, row));
     weights[pair] = divided(s, stats.den[row]);
 }
 
 /* Block: one square of pairs. Each row of q and k is read N / 64 times, not N. */
 template <class T, class P>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, least_blocks<T>)
     weights_by_square(pairs<T> p, statistics<T> stats, T *weights)
 {
     SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(256)
     const size_t down = (p.N_q + L - 1) / L, across = (p.N + L - 1) / L;
     const size_t h = blockIdx.x / across / down, i0 = blockIdx.x / across % down * L;
     const size_t j0 = blockIdx.x % across * L;
-    const rows<T> q = rows_of(p.q, p.C, h * p.N_q, i0, p.N_q);
+    const rows<T> q = rows_of(p.scored, p.C, h * p.N_q, i0, p.N_q);
     const rows<T> k = rows_of(p.k, p.C, h * p.N, j0, p.N);
     const view seen = view_from(p, h, i0);
     entries<T> sum = {};
@@ -54,7 +55,8 @@ __global__ void __launch_bounds__(256)
     P::each([&](int u, int w, int i, int j) {
         if (size_t(i) >= q.count || size_t(j) >= k.count) return;
         const size_t row = h * p.N_q + i0 + i;
-        const T s = similarity(p, scored(p, sum[u][w]), stats.max[row]);
+        const T s =
+            similarity(p, scored(p, sum[u][w]), stats.max[row], gain_of(p, row));
         weights[row * p.N + j0 + j] =
             j0 + j < seen.keys(i) ? divided(s, stats.den[row]) : T(0);
     });
@@ -90,10 +92,11 @@ template <class T> struct steps {
 
 template <class T> tarn_status run(tarn_span *s, steps<T> how)
 {
-    const pairs<T> p = pairs_of<T>(s);
+    pairs<T> p = pairs_of<T>(s);
     T *const max = static_cast<T *>(s->work), *const out = static_cast<T *>(s->out);
     const statistics<T> stats = {max, max + p.heads * p.N_q};
-    const tarn_status status = how.average(s->ctx, p, out, stats);
+    tarn_status status = make_ready(s, p, stats.den + p.heads * p.N_q);
+    if (!status) status = how.average(s->ctx, p, out, stats);
     if (status || !s->weights || p.heads * p.N_q * p.N == 0) return status;
     return how.weights(s->ctx, p, stats, static_cast<T *>(s->weights));
 }
@@ -101,7 +104,7 @@ template <class T> tarn_status run(tarn_span *s, steps<T> how)
 struct form {
     template <class T> static size_t k1_work(const tarn_span *s)
     {
-        return 2 * s->heads * s->N_q * sizeof(T);
+        return (2 * s->heads * s->N_q + ready_entries(s)) * sizeof(T);
     }
     template <class T> static size_t k2_work(const tarn_span *s)
     {

@@ -26,6 +26,7 @@ namespace
 template <class T> struct backward {
     statistics<T> stats;
     T *gd, *Gn; /* Gn holds the output first */
+    T *ready;   /* memory of queries.cuh */
     T *dq, *dk, *dv;
 };
 
@@ -36,6 +37,7 @@ template <class T> backward<T> backward_of(const tarn_span *s)
     return {{w, w + rows},
             w + 2 * rows,
             w + 3 * rows,
+            w + (3 + s->M) * rows,
             static_cast<T *>(s->dq),
             static_cast<T *>(s->dk),
             static_cast<T *>(s->dv)};
@@ -43,17 +45,28 @@ template <class T> backward<T> backward_of(const tarn_span *s)
 
 template <class T> size_t work(const tarn_span *s)
 {
-    return s->heads * s->N_q * (3 + s->M) * sizeof(T);
+    return (s->heads * s->N_q * (3 + s->M) + ready_entries(s)) * sizeof(T);
+}
+
+/* What is known of a query. */
+template <class T> struct row_facts {
+    T max, den, gd, gain;
+};
+template <class T>
+__device__ inline row_facts<T> facts_of(const pairs<T> &p, const backward<T> &b,
+                                        size_t row)
+{
+    return {b.stats.max[row], b.stats.den[row], b.gd[row], gain_of(p, row)};
 }
 
 /* g of a pair; `arrives` is Gn_i . v_j. A row whose denominator is 0 gives nothing. */
 template <class T>
-__device__ inline T pair_gradient(const pairs<T> &p, T score, T max, T den, T gd,
+__device__ inline T pair_gradient(const pairs<T> &p, T score, const row_facts<T> &row,
                                   T arrives)
 {
-    if (den == T(0)) return 0;
-    const T g = p.scale * (arrives + gd);
-    return p.has_exponent ? g * similarity(p, score, max) : g;
+    if (row.den == T(0)) return 0;
+    const T g = p.scale * (arrives + row.gd);
+    return p.has_exponent ? g * similarity(p, score, row.max, row.gain) : g;
 }
 
 /* ---- k1 ------------------------------------------------------------------------------------ */
@@ -70,8 +83,7 @@ template <class T>
 __device__ inline T gradient_of(const pairs<T> &p, const backward<T> &b, size_t query,
                                 size_t key)
 {
-    return pair_gradient(p, score_of(p, query, key), b.stats.max[query],
-                         b.stats.den[query], b.gd[query],
+    return pair_gradient(p, score_of(p, query, key), facts_of(p, b, query),
                          dot_of(p.M, b.Gn + query * p.M, p.v + key * p.M));
 }
 
@@ -125,7 +137,8 @@ template <class T> __global__ void key_by_row(pairs<T> p, backward<T> b)
         const size_t first = h * p.N_q + i, row = first + t;
         if (t < count) {
             g[t] = gradient_of(p, b, row, key);
-            s[t] = similarity(p, score_of(p, row, key), b.stats.max[row]);
+            s[t] =
+                similarity(p, score_of(p, row, key), b.stats.max[row], gain_of(p, row));
         }
         __syncthreads();
         for (size_t c = t; c < C; c += threads) {
@@ -145,20 +158,14 @@ template <class T> __global__ void key_by_row(pairs<T> p, backward<T> b)
 
 /* ---- k2 ------------------------------------------------------------------------------------ */
 
-/* The statistics of a square's rows, in shared memory. */
-template <class T> struct row_facts {
-    T max, den, gd;
-};
+/* The facts of a square's rows, in shared memory. */
 template <class T>
-__device__ inline void load_facts(row_facts<T> *facts, const backward<T> &b,
-                                  size_t first, size_t count)
+__device__ inline void load_facts(row_facts<T> *facts, const pairs<T> &p,
+                                  const backward<T> &b, size_t first, size_t count)
 {
     const size_t t = threadIdx.x;
-    if (t >= tile<T>::side) return;
-    const bool there = t < count;
-    facts[t].max = there ? b.stats.max[first + t] : T(0);
-    facts[t].den = there ? b.stats.den[first + t] : T(0);
-    facts[t].gd = there ? b.gd[first + t] : T(0);
+    if (t < tile<T>::side)
+        facts[t] = t < count ? facts_of(p, b, first + t) : row_facts<T>{0, 0, 0, 1};
 }
 
 /* A square of queries and a square of keys of one head. */
@@ -177,7 +184,7 @@ __device__ inline square_of_pairs<T> square_at(const pairs<T> &p, const backward
 {
     return {view_from(p, h, i0),
             j0,
-            rows_of(p.q, p.C, h * p.N_q, i0, p.N_q),
+            rows_of(p.scored, p.C, h * p.N_q, i0, p.N_q),
             rows_of(p.k, p.C, h * p.N, j0, n),
             rows_of(p.v, p.M, h * p.N, j0, n),
             rows_of<T>(b.Gn, p.M, h * p.N_q, i0, p.N_q)};
@@ -198,9 +205,9 @@ gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
         if (!at.sees(i, j))
             ys[i][j] = 0;
         else if (plain)
-            ys[i][j] = similarity(p, score, f.max);
+            ys[i][j] = similarity(p, score, f.max, f.gain);
         else
-            ys[i][j] = pair_gradient(p, score, f.max, f.den, f.gd, arrives[u][w]);
+            ys[i][j] = pair_gradient(p, score, f, arrives[u][w]);
     });
 }
 
@@ -226,7 +233,7 @@ __global__ void __launch_bounds__(256, 1) query_by_square(pairs<T> p, backward<T
         P::each([&](int u, int w, int i, int c) {
             if (inside(i, c)) here[u][w] = q.first[i * p.C + c0 + c];
         });
-    load_facts(facts, b, h * p.N_q + i0, q.count);
+    load_facts(facts, p, b, h * p.N_q + i0, q.count);
     for (size_t j0 = 0; j0 < n; j0 += L) {
         const square_of_pairs<T> at = square_at(p, b, h, i0, j0, n);
         gradients_of_square<T, P>(p, at, facts, false, xs, ys);
@@ -273,7 +280,7 @@ __global__ void __launch_bounds__(256, 1) key_by_square(pairs<T> p, backward<T> 
         });
     for (size_t i0 = first_to_see(p, h, j0) / L * L; i0 < p.N_q; i0 += L) {
         const square_of_pairs<T> at = square_at(p, b, h, i0, j0, n);
-        load_facts(facts, b, h * p.N_q + i0, at.q.count);
+        load_facts(facts, p, b, h * p.N_q + i0, at.q.count);
         gradients_of_square<T, P>(p, at, facts, of_v, xs, ys);
         load<T>(xs, from + (h * p.N_q + i0) * width + c0, width, at.q.count,
                 width - c0);
@@ -311,11 +318,12 @@ tarn_status after_forward(const tarn_span *s, const pairs<T> &p, const backward<
 
 template <class T> tarn_status by_row(tarn_span *s)
 {
-    const pairs<T> p = pairs_of<T>(s);
+    pairs<T> p = pairs_of<T>(s);
     const backward<T> b = backward_of<T>(s);
     const unsigned queries = grid_side(p.heads * p.N_q);
     const unsigned keys = grid_side(p.heads * p.N);
-    tarn_status status = average_k1(s->ctx, p, b.Gn, b.stats);
+    tarn_status status = make_ready(s, p, b.ready);
+    if (!status) status = average_k1(s->ctx, p, b.Gn, b.stats);
     if (!status) status = after_forward(s, p, b);
     if (!status && queries)
         status = launch(s->ctx, "query_by_row", query_by_row<T>, queries, block_of_sums,
@@ -329,12 +337,13 @@ template <class T> tarn_status by_row(tarn_span *s)
 template <class T, class P> tarn_status by_square(tarn_span *s)
 {
     constexpr unsigned L = tile<T>::side, threads = tile<T>::threads;
-    const pairs<T> p = pairs_of<T>(s);
+    pairs<T> p = pairs_of<T>(s);
     const backward<T> b = backward_of<T>(s);
     const unsigned queries = grid_side(p.heads * blocks_for(p.N_q, L));
     const unsigned keys = grid_side(p.heads * blocks_for(p.N, L));
     const unsigned of_k = blocks_for(p.C, L), of_v = blocks_for(p.M, L);
-    tarn_status status = average_k2<T, P>(s->ctx, p, b.Gn, b.stats);
+    tarn_status status = make_ready(s, p, b.ready);
+    if (!status) status = average_k2<T, P>(s->ctx, p, b.Gn, b.stats);
     if (!status) status = after_forward(s, p, b);
     if (!status && p.heads > 0 && p.N_q > 0)
         status = launch(s->ctx, "query_by_square", query_by_square<T, P>,

@@ -327,7 +327,8 @@ tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
 {
     if (call->device) {
         count_work(call, form);
-        return tarn_device_run(call, form);
+        const tarn_status status = tarn_device_run(call, form);
+        return status == TARN_ERANGE ? overflowed(call, whole) : status;
     }
     const bool naive = call->options.precision == TARN_FAST && !call->first.weights;
     struct lanes job = {.call = call,

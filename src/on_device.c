@@ -1,10 +1,6 @@
-/* on_device.c: calls whose tensors lie on a device. The contract is in on_device.h.
- *
- * Nothing is looked at on the way: what is not finite in a result of a device may be data or
- * an overflow, and to tell them apart would mean to wait for every kernel. */
+/* on_device.c: calls whose tensors lie on a device. The contract is in on_device.h. */
 #include "on_device.h"
 #include "core/tensor.h"
-#include "cuda/forms.h"
 #include "stages/flops.h"
 #include <stddef.h>
 #include <stdio.h>
@@ -231,6 +227,24 @@ static void announce_chunk(const struct tarn_call *call)
                        call->function, call->options.chunk);
 }
 
+/* The rung, with what it borrows, under guard. */
+static tarn_status run_rung(struct tarn_call *call, const struct tarn_rung *rung,
+                            struct tarn_span *span)
+{
+    struct tarn_guard guard;
+    struct borrowed borrowed = {0};
+    call->ctx->ran = rung->name;
+    tarn_status status = tarn_guard_open(call, span, &guard);
+    if (!status) status = lend(call, rung, span, &borrowed);
+    if (!status) status = rung->run(span);
+    if (!status) status = tarn_guard_judge(call, span, &guard);
+    call->sums.count = span->count;
+    call->sums.sound = !status && guard.sound;
+    give_back(call, &borrowed);
+    tarn_guard_close(call, &guard);
+    return status;
+}
+
 tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form)
 {
     const struct tarn_ladder *ladder = ladder_of(call->device, call->dtype, form);
@@ -241,15 +255,7 @@ tarn_status tarn_device_run(struct tarn_call *call, const struct tarn_form *form
     tarn_status status = check_rung(call, wanted);
     if (status) return status;
     struct tarn_span span = span_of(call);
-    struct borrowed borrowed = {0};
-    const struct tarn_rung *rung = tarn_rung_for(wanted, &span);
-    call->ctx->ran = rung->name;
     announce(call, (const char *)form + (wanted - ladder->rungs), wanted, &span);
     announce_chunk(call);
-    status = lend(call, rung, &span, &borrowed);
-    if (!status) status = rung->run(&span);
-    give_back(call, &borrowed);
-    call->sums.count = span.count;
-    call->sums.sound = false;
-    return status;
+    return run_rung(call, tarn_rung_for(wanted, &span), &span);
 }

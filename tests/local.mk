@@ -90,7 +90,8 @@ criterion_tests += tests/test_oracle tests/test_equiv tests/test_equiv_report te
 	tests/test_cases_numbers tests/test_cases_shapes tests/test_cases_gradients \
 	tests/test_cases_states
 EXTRA_DIST += tests/every_form.h tests/comparison.h
-lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua tests/lua/device_cases.lua
+lua_tests += tests/lua/wrong_calls.lua tests/lua/field_cases.lua tests/lua/device_cases.lua \
+	tests/lua/device_range.lua
 
 ## The emulated device itself; kernels with planted mistakes, plain and instrumented.
 if WITH_EMU

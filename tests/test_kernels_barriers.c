@@ -62,14 +62,20 @@ struct run {
 static struct run runs[300];
 static int run_count;
 
+static void add_run(struct run r)
+{
+    const struct problem p = problem_of(sizes_of[r.type][r.size]);
+    if (fits(&p, r.rung)) runs[run_count++] = r;
+}
+
 static void list_runs(void)
 {
     for (int f = 0; f < FORMS; f++)
         for (int type = 1; type >= 0; type--)
             for (int size = 1; size >= 0; size--)
                 for (int r = 0; r < forms[f].of[type]->count; r++)
-                    runs[run_count++] = (struct run){
-                        &forms[f], &forms[f].of[type]->rungs[r], type, size, 0};
+                    add_run((struct run){&forms[f], &forms[f].of[type]->rungs[r], type,
+                                         size, 0});
 }
 
 static void mix(uint64_t *hash, const tarn_tensor *t)
@@ -178,7 +184,8 @@ static void run_all(int order)
 Test(kernels_barriers, kernels_give_no_report_in_any_order_of_threads)
 {
     list_runs();
-    for (int order = 0; order < 3; order++) run_all(order);
+    run_all(0);
+    run_all(ORDERS - 1);
 }
 
 static bool is_reached(int site)
