@@ -4,32 +4,25 @@
 --
 -- A DIR holds a folder for each student, with his files and progress.txt in it. Each check is
 -- its own: what crashes, hangs or is missing costs the points of that exercise. Rows are in
--- the order of students and of the course, so that the same files give the same tables; marks
--- that were put by hand into the column `mark` of grades.csv are taken over into the new one.
+-- the order of students and of the course, so that the same files give the same tables; what
+-- becomes of marks that were given by hand is in marks.lua.
 
 local tarn = require "tarn"
 local run = require "tarn.lab.run"
 local course = require "tarn.lab.course"
 local files = require "tarn.lab.files"
 local identity = require "tarn.lab.identity"
+local marks = require "tarn.lab.marks"
 local page = require "tarn.lab.page"
 local predict = require "tarn.lab.predict"
 local progress = require "tarn.lab.progress"
 local rules = require "tarn.lab.rules"
-local sheet = require "tarn.lab.sheet"
 local system = require "tarn.lab.system"
 local arguments = require "tarn.lab.arguments"
-local report = require "tarn.report"
 
 local grade = {}
 
 local LARGEST = 1 << 20 -- bytes of a file that is handed in
-
-local columns = {"student", "exercise", "tarn", "hash", "seed", "hints", "points", "max", "partial",
-  "late", "score", "mark", "note"}
-
--- Those that one reads; the rest is for programs.
-local shown = {"student", "exercise", "points", "max", "late", "score", "mark", "note"}
 
 -- ---- what was handed in -------------------------------------------------------------------
 
@@ -75,17 +68,15 @@ end
 
 -- Points of the cases that passed with every seed so far.
 local function merge(merged, result)
-  for _, case in ipairs(result.cases or {}) do
-    local before = merged.cases[case.name]
-    merged.cases[case.name] = math.min(before or math.huge, result.problem and 0 or case.points)
-  end
-  merged.problem = merged.problem or result.problem
-  merged.skipped = merged.skipped or result.skipped
-  for _, case in ipairs(result.cases or {}) do
+  for _, case in ipairs(result.cases) do
+    local before = merged.cases[case.name] or math.huge
+    merged.cases[case.name] = math.min(before, result.problem and 0 or case.points)
     if not case.ok and not merged.failed then
       merged.failed = case.name .. (case.message and ": " .. case.message or "")
     end
   end
+  merged.problem = merged.problem or result.problem
+  merged.skipped = merged.skipped or result.skipped
 end
 
 -- What a student has written may be in a message, signs that steer a terminal among it.
@@ -183,58 +174,6 @@ local function run_all(entries, by, isolate, jobs)
   return rows
 end
 
--- ---- marks by hand, and the files -----------------------------------------------------------
-
-local function key(row) return row.student .. "\0" .. row.exercise end
-
--- Takes marks over from the table before; a marked row that is gone stays as it was.
-local function keep_marks(rows, path)
-  local text = files.read(path)
-  if not text then return end
-  local marked, there = {}, {}
-  local earlier = sheet.parse(text)
-  for _, row in ipairs(earlier) do marked[key(row)] = row.mark end
-  for _, row in ipairs(rows) do
-    there[key(row)] = true
-    row.mark = marked[key(row)] or ""
-  end
-  for _, row in ipairs(earlier) do
-    if row.mark and row.mark ~= "" and not there[key(row)] then rows[#rows + 1] = row end
-  end
-end
-
-local function totals(rows)
-  local list, by_name = {}, {}
-  for _, row in ipairs(rows) do
-    local total = by_name[row.student]
-    if not total then
-      total = {student = row.student, points = 0, max = 0, score = 0}
-      by_name[row.student], list[#list + 1] = total, total
-    end
-    for _, column in ipairs {"points", "max", "score"} do
-      total[column] = total[column] + (tonumber(row[column]) or 0)
-    end
-  end
-  return list
-end
-
-local function write(out, rows)
-  local csv, markdown = files.join(out, "grades.csv"), files.join(out, "grades.md")
-  local sums = totals(rows)
-  keep_marks(rows, csv)
-  files.write("grade", csv, sheet.csv(columns, rows))
-  files.write("grade", markdown, ("# Points\n\ntarn %s; grades.csv has more columns.\n\n"):format(
-    tarn.version) .. sheet.markdown({"student", "points", "max", "score"}, sums) ..
-    "\n" .. sheet.markdown(shown, rows))
-  local lines = {}
-  for i, sum in ipairs(sums) do
-    lines[i] = {page.showable(sum.student), ("%.6g"):format(sum.points), ("%.6g"):format(sum.max),
-      ("%.6g"):format(sum.score)}
-  end
-  io.write(report.layout({"student", ">points", ">max", ">score"}, lines), "\n",
-    "in ", csv, " and ", markdown, "\n")
-end
-
 -- How learners' code is kept apart; without it one has to say that one trusts it.
 local function isolation(options)
   local how, why = run.isolation()
@@ -251,8 +190,9 @@ function grade.grade(words, options)
   local isolate = isolation(options)
   local out = options.out or "."
   files.make_folder("grade", out)
+  local earlier = marks.earlier(out)
   local jobs = math.max(1, arguments.number(options, "jobs", system.cores()))
-  write(out, run_all(gather(words, by), by, isolate, jobs))
+  marks.write(out, run_all(gather(words, by), by, isolate, jobs), earlier)
   return 0
 end
 

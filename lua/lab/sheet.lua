@@ -22,7 +22,7 @@ function sheet.csv(columns, rows)
   local lines = {table.concat(columns, ",")}
   for _, row in ipairs(rows) do
     local cells = {}
-    for c, column in ipairs(columns) do cells[c] = quoted(row[column]) end
+    for c, column in ipairs(columns) do cells[c] = quoted(row[column] or "") end
     lines[#lines + 1] = table.concat(cells, ",")
   end
   return table.concat(lines, "\n") .. "\n"
@@ -73,7 +73,7 @@ function sheet.markdown(columns, rows)
   for _, row in ipairs(rows) do
     local cells = {}
     for c, column in ipairs(columns) do
-      cells[c] = plain(row[column]):gsub("[\r\n]+", " "):gsub("[|<]", "\\%0")
+      cells[c] = plain(row[column] or ""):gsub("[\r\n]+", " "):gsub("[|<]", "\\%0")
     end
     lines[#lines + 1] = line(cells)
   end

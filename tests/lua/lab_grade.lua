@@ -82,6 +82,13 @@ test("marks put by hand stay, also of who is gone", function()
     {"A-", "", "B"})
 end)
 
+test("another table is not written over", function()
+  local other = lab.write("other/grades.csv", "name,grade\nanna,1\n")
+  local status, _, err = run("grade", lab.path("class"), "--out", lab.path("other"))
+  is({status, files.read(other)}, {1, "name,grade\nanna,1\n"})
+  has(err, "is no table of grade's; expected another --out")
+end)
+
 test("a course file chooses, weighs, adds hidden cases and seeds", function()
   local rules = lab.write("rules.lua", [[{exercises = {"step"}, weights = {step = 3},
     seeds = {4, 5}, limits = {seconds = 3},
