@@ -28,7 +28,8 @@ function marks.earlier(folder)
   local rows = text and sheet.parse(text) or {}
   for _, row in ipairs(rows) do
     if not (row.student and row.exercise and row.mark) then
-      error(("grade: %s is there, and is no table of grade's; expected another --out"):format(path), 0)
+      error(("grade: %s is there, and is no table of grade's; expected another --out")
+        :format(path), 0)
     end
   end
   return rows

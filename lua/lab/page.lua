@@ -24,9 +24,9 @@ function page.paint(color, text)
 end
 
 -- What ASCII has for the signs that texts of the course use.
-local plain = {["–"] = "-", ["’"] = "'", ["“"] = '"', ["”"] = '"', ["×"] = "x", ["·"] = "*", ["≤"] = "<=", ["≥"] = ">=", ["≠"] = "!=", ["φ"] = "phi", ["Σ"] = "sum",
-  ["→"] = "->", ["ᵀ"] = "^T", ["²"] = "^2", ["√"] = "sqrt", ["∞"] = "inf", ["…"] = "...",
-  ["ε"] = "eps"}
+local plain = {["–"] = "-", ["’"] = "'", ["“"] = '"', ["”"] = '"', ["×"] = "x", ["·"] = "*",
+  ["≤"] = "<=", ["≥"] = ">=", ["≠"] = "!=", ["φ"] = "phi", ["Σ"] = "sum", ["→"] = "->",
+  ["ᵀ"] = "^T", ["²"] = "^2", ["√"] = "sqrt", ["∞"] = "inf", ["…"] = "...", ["ε"] = "eps"}
 
 -- The text as the terminal can show it; other bytes that steer a terminal are taken out.
 function page.showable(text)
