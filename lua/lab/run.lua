@@ -64,6 +64,15 @@ local function hex(bytes)
   return (bytes:gsub(".", function(c) return ("%02x"):format(c:byte()) end))
 end
 
+-- What a child has left goes to a folder of its own: the next finds nothing.
+local function put_away(work)
+  work.children = (work.children or 0) + 1
+  local kept = ("%s/out%d"):format(work.folder, work.children)
+  assert(os.rename(work.folder .. "/out", kept))
+  assert(system.folder(work.folder .. "/out"))
+  return kept
+end
+
 local function start_child(work, numbers, counted)
   local order = work.language.order(work, numbers, counted)
   local word = hex(system.random())
@@ -73,6 +82,7 @@ local function start_child(work, numbers, counted)
   if not ended then error("can't run the exercise: " .. why, 0) end
   ended.finished = ended.ending == "exit" and ended.code == 0 and
     ended.said:find("\ndone " .. word .. "\n", 1, true) ~= nil
+  ended.left = put_away(work)
   return ended
 end
 
@@ -122,7 +132,7 @@ local function run_all(work, numbers, counted, done)
       local number = numbers[i]
       local report = said[number] or {costs = {}}
       done[number] = {ok = not report.failed, problem = report.failed, kind = "crash",
-        costs = report.costs, note = report.note, blanks = report.blanks}
+        costs = report.costs, note = report.note, blanks = report.blanks, left = ended.left}
     end
     if at > #numbers then return end
     local why = work.language.fault(work, ended) or
@@ -144,10 +154,10 @@ end
 -- ---- judging ---------------------------------------------------------------------------------------------
 
 -- Results of a language that has files for them: name -> tensor in its shape.
-local function results_of(work, one)
-  if work.language.results then return work.language.results(work, one) end
+local function results_of(work, one, folder)
+  if work.language.results then return work.language.results(one, folder) end
   local values = {}
-  for name, file in pairs(work.language.result_files(work, one)) do
+  for name, file in pairs(work.language.result_files(work, one, folder)) do
     local got, why = arguments.read_result(file.path)
     if not got then return nil, name .. " " .. why end
     values[name] = work.language.shaped(file, got, one)
@@ -157,10 +167,10 @@ local function results_of(work, one)
 end
 
 -- What a result has to be compared with, and how.
-local function options_for(work, one, name, blanks)
+local function options_for(work, one, name, report)
   local tol, files = one.case.tol or work.exercise.tol or {}, work.language.result_files
-  local file = files and files(work, one)[name]
-  return {k = tol.k, dtype = tol.dtype or file and file.dtype, blanks = blanks and blanks[name]}
+  local file = files and files(work, one, report.left)[name]
+  return {k = tol.k, dtype = tol.dtype or file and file.dtype, blanks = report.blanks[name]}
 end
 
 local function expected_of(work, one, got)
@@ -181,15 +191,15 @@ local function ask_check(one, got)
 end
 
 -- Compares what a run gave with the spec, or has it checked: nil, or what is wrong.
-local function compare_run(work, one, blanks)
-  local got, why = results_of(work, one)
+local function compare_run(work, one, report)
+  local got, why = results_of(work, one, report.left)
   if not got then return {message = why or "there are no results"} end
   if one.case.check then return ask_check(one, got) end
   local names, expected = {}, expected_of(work, one, got)
   for name in pairs(expected) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
-    local wrong = compare.values(name, got[name], expected[name], options_for(work, one, name, blanks))
+    local wrong = compare.values(name, got[name], expected[name], options_for(work, one, name, report))
     if wrong then return wrong end
   end
 end
@@ -199,7 +209,7 @@ end
 local function judge(work, one, done)
   local report = done[one.number] or {problem = "it was not run", kind = "crash"}
   if report.problem then return {message = report.problem, kind = report.kind} end
-  local wrong = compare_run(work, one, report.blanks)
+  local wrong = compare_run(work, one, report)
   if wrong then
     wrong.kind = "wrong"
     return wrong

@@ -148,7 +148,7 @@ end
 function arguments.result_files(results, folder, number)
   local files = {}
   for _, result in ipairs(results) do
-    files[result.name] = {path = ("%s/out/%d.%s.npy"):format(folder, number, result.name),
+    files[result.name] = {path = ("%s/%d.%s.npy"):format(folder, number, result.name),
       dtype = result.dtype, parameter = result.p}
   end
   return files

@@ -167,8 +167,8 @@ function c.order(work, numbers, costs)
   return {argv = argv, alone = true, space = costs and work.limits.bytes or nil}
 end
 
-function c.result_files(work, run)
-  return arguments.result_files(work.changed, work.folder, run.number)
+function c.result_files(work, run, folder)
+  return arguments.result_files(work.changed, folder, run.number)
 end
 
 c.shaped = arguments.shaped

@@ -127,8 +127,8 @@ function cuda.order(work, numbers)
     env = {"TARN_CXX=" .. work.compiler}}
 end
 
-function cuda.result_files(work, run)
-  return arguments.result_files(work.changed, work.folder, run.number)
+function cuda.result_files(work, run, folder)
+  return arguments.result_files(work.changed, folder, run.number)
 end
 
 cuda.shaped = arguments.shaped

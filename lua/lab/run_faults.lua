@@ -165,14 +165,14 @@ function faults.run(ended, file)
   elseif ended.ending == "memory" then
     return "it takes more memory than any exercise needs, and was stopped"
   elseif ended.ending == "output" then
-    return "it prints too much, and was stopped"
+    return "it prints or writes too much, and was stopped"
   elseif ended.ending == "processes" then
     return "it starts more and more processes, and was stopped"
   end
   local path, line, words = ended.err:match("([^\n:]+):(%d+):%d+: runtime error: ([^\n]*)")
   if path then
     local name = path:match("[^/]*$")
-    return ("%s:%s: %s"):format(name, line, words)
+    return ("%s:%s: %s"):format(name, line, (words:gsub("address 0x%x+", "an address")))
   end
   local report = ended.err:match("==%d+==ERROR: AddressSanitizer.*")
   if report then return address_report(report, ended.said, file) end

@@ -40,8 +40,8 @@ end
 
 -- The results of a run: name -> value. Of what the child wrote nothing is believed but numbers
 -- and text.
-function lua.results(work, run)
-  local stem = ("%s/out/%d"):format(work.folder, run.number)
+function lua.results(run, folder)
+  local stem = ("%s/%d"):format(folder, run.number)
   local text = system.read(stem .. ".results", 1 << 20)
   if not text then return nil end
   local values = {}

@@ -20,6 +20,7 @@ process.LIMITS = {
   bytes = 2 << 30,   -- in use by the child and what it started
   output = 1 << 20,  -- bytes of each stream
   file = 256 << 20,  -- bytes of a file that it writes
+  disk = 512 << 20,  -- bytes of all files
 }
 
 -- The program that is its own child; a test is run by tarn, which lies beside it.
@@ -115,6 +116,7 @@ local function start(order)
   add(argv, table.unpack(order.argv))
   local env = environment(inside and "/lab" or order.folder)
   for _, entry in ipairs(order.env or {}) do add(env, entry) end
+  local written = order.writes == "all" and order.folder or order.folder .. "/out"
   local readable, writable
   if not inside then
     readable, writable = {"/dev", "/proc/self", "/proc/meminfo", "/sys/devices/system/cpu"},
@@ -122,11 +124,12 @@ local function start(order)
     add(readable, table.unpack(SYSTEM))
     add(readable, order.folder, table.unpack(order.shown or {}))
     for folder in (getenv("PATH") or ""):gmatch("[^:]+") do add(readable, folder) end
-    add(writable, order.writes == "all" and order.folder or order.folder .. "/out")
+    add(writable, written)
   end
-  return system.start {argv = argv, env = env, folder = order.folder, answer = order.answer,
+  return system.start {argv = argv, env = env, folder = order.folder,
+    written = written, answer = order.answer,
     cpu = limits.seconds, wall = limits.seconds * CLOCK, memory = limits.bytes,
-    output = limits.output, file = limits.file, space = order.space, alone = order.alone,
+    output = limits.output, file = limits.file, disk = limits.disk, space = order.space, alone = order.alone,
     threads = order.threads, bwrap = inside, readable = readable, writable = writable}
 end
 

@@ -26,9 +26,10 @@ static int limit(__rlimit_resource_t what, uint64_t most, uint64_t hard)
 
 int tarn_fence_limit(const struct tarn_fence *f)
 {
-    enum { DESCRIPTORS = 64 };
+    enum { DESCRIPTORS = 64, STACK = 8 << 20 };
     int problem = limit(RLIMIT_CORE, 0, 0);
     if (!problem) problem = limit(RLIMIT_NOFILE, DESCRIPTORS, DESCRIPTORS);
+    if (!problem) problem = limit(RLIMIT_STACK, STACK, STACK);
     if (!problem && f->cpu_seconds)
         problem = limit(RLIMIT_CPU, f->cpu_seconds, f->cpu_seconds + 1);
     if (!problem && f->space) problem = limit(RLIMIT_AS, f->space, f->space);

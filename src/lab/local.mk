@@ -2,7 +2,7 @@
 ## modules in C are in librepl.la, so that tests in Lua reach them.
 repl_sources += src/lab/lab.h src/lab/files.c src/lab/taken.c \
 	src/lab/fence.h src/lab/fence.c src/lab/filter.c \
-	src/lab/process.h src/lab/process.c src/lab/processes.c src/lab/child.c
+	src/lab/usage.h src/lab/usage.c src/lab/process.h src/lab/process.c src/lab/processes.c src/lab/child.c
 if WITH_LUA
 bin_PROGRAMS += tarn-lab
 tarn_lab_SOURCES = src/lab/main.c

@@ -4,13 +4,15 @@
  * It is its own child too: `tarn-lab --child=lua` runs a learner's Lua, restricted as by `tarn
  * --restricted`, and --child=cuda kernels, as order.lua in its folder says (lua/lab/child.lua).
  *
- * Exit status: 0 success, 1 an error (also of writing to stdout), 2 a wrong command line. ^C
- * ends the program: what it keeps is written whole or not at all. */
+ * Exit status: 0 success, 1 an error (also of writing to stdout), 2 a wrong command line,
+ * 130 after ^C: what it keeps is written whole or not at all, what it runs is ended. */
+#include "repl/interrupt.h"
 #include "repl/options.h"
 #include "repl/report.h"
 #include "repl/session.h"
 #include <lauxlib.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -22,6 +24,8 @@ static int run_lab(lua_State *L)
     const struct tarn_invocation *inv = session->invocation;
     lua_settop(L, 0);
     tarn_session_load(session);
+    tarn_interrupts_watch(session);
+    tarn_interrupts_catch(session, false);
     lua_getfield(L, LUA_REGISTRYINDEX, session->first);
     lua_getfield(L, -1, "main");
     lua_createtable(L, inv->argc, 0);
@@ -56,6 +60,8 @@ int main(int argc, char **argv)
         lua_pushlightuserdata(session.L, &session);
         if (lua_pcall(session.L, 1, 1, 0) == LUA_OK)
             status = (int)lua_tointeger(session.L, -1);
+        else if (tarn_interrupted(session.ctx))
+            status = 128 + SIGINT;
         else
             tarn_show_error(session.L, false);
     }

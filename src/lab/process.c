@@ -1,5 +1,6 @@
 /* process.c: starting, watching and ending a child process. See process.h. */
 #include "lab/process.h"
+#include "lab/usage.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -141,6 +142,8 @@ int tarn_process_start(struct tarn_process *p, const struct tarn_order *order)
     p->deadline = p->started + order->wall_seconds;
     p->memory = order->memory;
     p->bwrap = order->bwrap;
+    p->disk = order->disk;
+    p->written = strdup(order->written);
     p->cpu_seconds = (double)order->fence.cpu_seconds;
     p->output = order->output;
     p->answer = order->answer ? strdup(order->answer) : NULL;
@@ -210,55 +213,21 @@ static void give_answer(struct tarn_process *p)
     p->input = -1;
 }
 
-/* ---- Memory --------------------------------------------------------------------------------- */
-
-static size_t read_small(const char *path, char *text, size_t room)
-{
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    const ssize_t n = read(file, text, room - 1);
-    close(file);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0 ? (size_t)n : 0;
-}
-
-/* What a process and those it has started use, a few generations deep. */
-struct use {
-    uint64_t bytes;
-    unsigned processes;
-};
-
-static void add_use(struct use *use, long pid, int depth)
-{
-    enum { MOST_CHILDREN = 4096 };
-    char path[64], text[MOST_CHILDREN];
-    unsigned long resident = 0;
-    snprintf(path, sizeof path, "/proc/%ld/statm", pid);
-    if (read_small(path, text, sizeof text)) sscanf(text, "%*s %lu", &resident);
-    use->bytes += resident * (uint64_t)sysconf(_SC_PAGESIZE);
-    use->processes++;
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
-    if (depth == 0 || !read_small(path, text, sizeof text)) return;
-    char *at = text, *end;
-    for (long child = strtol(at, &end, 10); end != at; child = strtol(at, &end, 10)) {
-        add_use(use, child, depth - 1);
-        at = end;
-    }
-}
+/* ---- What it uses ------------------------------------------------------------------------- */
 
 /* A compiler has half a dozen; one that multiplies has more before it is seen. */
-enum { GENERATIONS = 8, MOST_PROCESSES = 50 };
+enum { MOST_PROCESSES = 50 };
 
 static enum tarn_ending takes_too_much(struct tarn_process *p, double time)
 {
     const double pause = 0.02;
-    struct use use = {0};
     if (time - p->looked < pause) return TARN_RUNNING;
     p->looked = time;
-    add_use(&use, p->pid, GENERATIONS);
-    return use.processes > MOST_PROCESSES       ? TARN_TOO_MANY
-           : p->memory && use.bytes > p->memory ? TARN_OUT_OF_MEMORY
-                                                : TARN_RUNNING;
+    const struct tarn_usage usage = tarn_usage_of(p->pid);
+    if (usage.processes > MOST_PROCESSES) return TARN_TOO_MANY;
+    if (p->memory && usage.memory > p->memory) return TARN_OUT_OF_MEMORY;
+    return p->disk && tarn_usage_of_folder(p->written) > p->disk ? TARN_TOO_MUCH_OUTPUT
+                                                                 : TARN_RUNNING;
 }
 
 /* ---- The end ---------------------------------------------------------------------------------- */
@@ -345,5 +314,6 @@ void tarn_process_free(struct tarn_process *p)
         p->text[i].size = p->text[i].room = 0;
     }
     free(p->answer);
-    p->answer = NULL;
+    free(p->written);
+    p->answer = p->written = NULL;
 }

@@ -24,6 +24,8 @@ struct tarn_order {
     double wall_seconds; /* the clock: for those that sleep */
     uint64_t memory;     /* bytes in use by it and its descendants together */
     uint64_t output;     /* bytes of each stream */
+    uint64_t disk;       /* bytes of the files in the next; 0: not looked at */
+    const char *written; /* the folder that it may write to */
     bool bwrap;          /* argv is bwrap, which takes the filter */
     struct tarn_fence fence;
 };
@@ -50,9 +52,9 @@ struct tarn_process {
         char *bytes;
         size_t size, room;
     } text[TARN_STREAMS];
-    char *answer;
+    char *answer, *written;
     double started, deadline, looked, cpu_seconds;
-    uint64_t memory, output;
+    uint64_t memory, output, disk;
     bool bwrap;
 };
 

@@ -1,6 +1,6 @@
 /* processes.c: child processes in the module "tarn.lab.system", for lua/lab/run_process.lua.
  *
- *   start{argv={..}, env={..}, folder=, answer=, cpu=, wall=, memory=, space=, file=, output=,
+ *   start{argv={..}, env={..}, folder=, written=, answer=, cpu=, wall=, memory=, space=, file=, output=, disk=,
  *         alone=, threads=, bwrap=, readable={..}, writable={..}}  -> process
  *   wait{process, ...}  -> the position of one that has ended, and how:
  *         {ending="exit"|"signal"|"time"|"memory"|"output"|"processes"|
@@ -67,10 +67,12 @@ static struct tarn_order read_order(lua_State *L)
     struct tarn_order order = {.argv = strings(L, "argv"),
                                .environment = strings(L, "env"),
                                .folder = string(L, "folder"),
+                               .written = string(L, "written"),
                                .answer = string(L, "answer"),
                                .wall_seconds = number(L, "wall"),
                                .memory = (uint64_t)number(L, "memory"),
                                .output = (uint64_t)number(L, "output"),
+                               .disk = (uint64_t)number(L, "disk"),
                                .bwrap = flag(L, "bwrap")};
     order.fence = (struct tarn_fence){.cpu_seconds = (uint64_t)number(L, "cpu"),
                                       .space = (uint64_t)number(L, "space"),
@@ -79,8 +81,8 @@ static struct tarn_order read_order(lua_State *L)
                                       .threads = flag(L, "threads"),
                                       .readable = strings(L, "readable"),
                                       .writable = strings(L, "writable")};
-    luaL_argcheck(L, order.argv && order.environment && order.folder, 1,
-                  "argv, env and folder are needed");
+    luaL_argcheck(L, order.argv && order.environment && order.folder && order.written,
+                  1, "argv, env, folder and written are needed");
     return order;
 }
 

@@ -44,7 +44,7 @@ local function answer(text, extension)
   return write(("%s/answer%d.%s"):format(scratch, written, extension), text)
 end
 
-local LIMITS = {seconds = 1, bytes = 400 << 20, output = 200000}
+local LIMITS = {seconds = 1, bytes = 400 << 20, output = 200000, disk = 30 << 20}
 
 -- How children are kept apart here: with bwrap where it works, and without it.
 local ways = {"none"}
@@ -118,11 +118,14 @@ local CRASHES = {
   {"memory that malloc does not know", "for (;;) memset(mmap(0, 1 << 20, PROT_READ | PROT_WRITE, " ..
     "MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, 1 << 20);", "more memory", "memory"},
   {"1 GB of output", "for (int i = 0; i < 1000000; i++) printf(\"%01000d\\n\", i);",
-    "prints too much", "output"},
-  {"1 GB of output on stderr", "for (;;) fprintf(stderr, \"no\\n\");", "prints too much", "output"},
+    "prints or writes too much", "output"},
+  {"1 GB of output on stderr", "for (;;) fprintf(stderr, \"no\\n\");", "prints or writes too much", "output"},
+  {"files without end", "static char much[1 << 20]; char name[40];\nfor (int i = 0;; i++) { " ..
+    "sprintf(name, \"out/%d\", i);\nFILE *f = fopen(name, \"w\"); " ..
+    "if (f) { fwrite(much, 1, sizeof much, f); fclose(f); } }", "writes too much", "output"},
   {"exit(0)", "exit(0);", "left the program before it returned", "crash"},
   {"_exit(0)", "_exit(0);", "left the program before it returned", "crash"},
-  {"says done and leaves", "dprintf(3, \"end 12\\nend 13\\ndone me\\n\"); _exit(0);",
+  {"says done and leaves", "dprintf(3, \"end 13\\nend 14\\ndone me\\n\"); _exit(0);",
     "left the program", "crash"},
   {"kill -9", "raise(SIGKILL);", "it was stopped", "crash"},
   {"closes everything", "for (int i = 0; i < 20; i++) close(i);", "", "crash"},
@@ -262,7 +265,7 @@ local LUA = {
   {"tensors", "return function(x) local t = {} while true do t[#t + 1] = ones(1000, 1000) end end",
     "memory", true},
   {"recursion", "local function f(x) return 1 + f(x) end return f", "stack overflow"},
-  {"print", "return function(x) while true do print('x') end end", "prints too much"},
+  {"print", "return function(x) while true do print('x') end end", "prints or writes too much"},
   {"its insides", "return require('tarn.lab.system').start", "tarn.lab.system", true},
   {"the debugger", "debug.sethook() return function(x) return x end", "closed by --restricted"},
   {"a command", "os.execute('id') return function(x) return x end", "closed by --restricted"},
