@@ -42,7 +42,7 @@ end
 
 local function is_tensor(value) return getmetatable(value) == tensor_metatable end
 
--- ---- results --------------------------------------------------------------------------------------
+-- ---- results ---------------------------------------------------------------------------
 
 -- One line about a result: name, type, value. Tensors, and tables of numbers, are files.
 local function line_of(value, name, stem)
@@ -74,7 +74,7 @@ local function write_results(run, values)
   end
 end
 
--- ---- the learner's Lua ------------------------------------------------------------------------------
+-- ---- the learner's Lua -----------------------------------------------------------------
 
 -- Takes names away that an exercise is to be solved without: functions and methods.
 local function take_away(names)
@@ -154,7 +154,7 @@ local function run_lua(order)
   say("done " .. word .. "\n")
 end
 
--- ---- the program --------------------------------------------------------------------------------------
+-- ---- the program -----------------------------------------------------------------------
 
 function child.main(arguments)
   local order = load(read("order.lua"), "=order", "t", {})()

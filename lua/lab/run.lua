@@ -25,21 +25,24 @@ local LARGEST_FILE = 1 << 20
 local MOST_SHOWN = 4000 -- bytes of a message, and of what a program prints
 local ENDLESS = 2 -- cases that may use up their time before the rest is given up
 
--- ---- the folder ---------------------------------------------------------------------------------
+-- ---- the folder ------------------------------------------------------------------------
 
 -- The learner's file under a name that no compiler minds.
 local function file_name(path)
   return (path:match("[^/]*$"):gsub("[^%w_.-]", "_"):gsub("^[-.]", "_"))
 end
 
+-- The folder is gone when what this gives is closed.
 local function make_folder(work, text)
   work.folder = assert(system.temporary("tarn-lab"))
+  local guard = system.guard(work.folder)
   assert(system.folder(work.folder .. "/in"))
   assert(system.folder(work.folder .. "/out"))
   process.write(work.folder .. "/" .. work.file, text)
+  return guard
 end
 
--- ---- the runs: each case once, and those whose growth is limited twice -----------------------------
+-- ---- the runs: each case once, and those whose growth is limited twice -----------------
 
 local function inputs_of(case, seed, scale)
   return case.inputs(draw.from(draw.seed_of(case.seed or seed, case.name)), scale)
@@ -58,7 +61,7 @@ local function list_runs(cases, seed)
   return runs
 end
 
--- ---- children -----------------------------------------------------------------------------------------
+-- ---- children --------------------------------------------------------------------------
 
 local function hex(bytes)
   return (bytes:gsub(".", function(c) return ("%02x"):format(c:byte()) end))
@@ -151,7 +154,7 @@ local function run_all(work, numbers, counted, done)
   end
 end
 
--- ---- judging ---------------------------------------------------------------------------------------------
+-- ---- judging ---------------------------------------------------------------------------
 
 -- Results of a language that has files for them: name -> tensor in its shape.
 local function results_of(work, one, folder)
@@ -199,7 +202,8 @@ local function compare_run(work, one, report)
   for name in pairs(expected) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
-    local wrong = compare.values(name, got[name], expected[name], options_for(work, one, name, report))
+    local wrong = compare.values(name, got[name], expected[name],
+      options_for(work, one, name, report))
     if wrong then return wrong end
   end
 end
@@ -233,7 +237,7 @@ local function case_result(work, one, done)
   return result
 end
 
--- ---- the whole -----------------------------------------------------------------------------------------------
+-- ---- the whole -------------------------------------------------------------------------
 
 local function all_failed(cases, problem)
   local result = {cases = {}, points = 0, max = 0, problem = harmless(problem)}
@@ -252,8 +256,7 @@ local function numbers_of(runs)
 end
 
 local function check_in_folder(work, text)
-  local folder <close> = setmetatable({}, {__close = function() system.remove(work.folder) end})
-  make_folder(work, text)
+  local folder <close> = make_folder(work, text)
   local problem = work.language.prepare(work)
   if problem then return all_failed(work.cases, problem) end
   local firsts, done = {}, {}
@@ -274,7 +277,9 @@ end
 
 local function limits_of(opt)
   local limits = {}
-  for key, value in pairs(process.LIMITS) do limits[key] = opt.limits and opt.limits[key] or value end
+  for key, value in pairs(process.LIMITS) do
+    limits[key] = opt.limits and opt.limits[key] or value
+  end
   return limits
 end
 

@@ -16,7 +16,7 @@ local COUNTED = " -O1 -g -fsanitize=thread"
 local WRAPPED = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free",
   "memcpy", "memmove", "memset"}
 
--- ---- the generated files -----------------------------------------------------------------------
+-- ---- the generated files ---------------------------------------------------------------
 
 -- The learner's function as the harness sees it. It is put before the learner's file too, so
 -- that a changed signature is an error there.
@@ -78,7 +78,7 @@ local function copy(work, name)
   process.write(work.folder .. "/" .. name, text)
 end
 
--- ---- compiling -----------------------------------------------------------------------------------
+-- ---- compiling -------------------------------------------------------------------------
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
@@ -156,7 +156,8 @@ function c.prepare_costs(work)
   copy(work, "costs.c")
   local wrap = ""
   for _, name in ipairs(WRAPPED) do wrap = wrap .. " -Wl,--wrap=" .. name end
-  return (build(work, "costs", COUNTED, wrap, {defines = "-DHARNESS_COSTS", objects = "costs-count.o",
+  return (build(work, "costs", COUNTED, wrap, {defines = "-DHARNESS_COSTS",
+    objects = "costs-count.o",
     extra = work.compiler .. " -std=gnu17 -O1 -c costs.c -o costs-count.o"}))
 end
 

@@ -9,7 +9,7 @@ local SIGNALS = {[4] = "an illegal instruction", [6] = "abort() was called",
   [11] = "an access of memory that is not there (a null pointer, or far past an array)",
   [25] = "a file grew too large", [31] = "a system call that no exercise needs"}
 
--- ---- compilers -----------------------------------------------------------------------------------
+-- ---- compilers -------------------------------------------------------------------------
 
 -- The lines of the first message that is an error, with the code and caret below it.
 local function first_error(text)
@@ -77,7 +77,7 @@ function faults.warnings(text, file)
   return list
 end
 
--- ---- sanitizers ------------------------------------------------------------------------------------
+-- ---- sanitizers ------------------------------------------------------------------------
 
 -- The first frame of a stack that lies in the learner's file: "file:line".
 local function place_in(text, file)

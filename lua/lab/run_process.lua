@@ -126,17 +126,18 @@ local function start(order)
     for folder in (getenv("PATH") or ""):gmatch("[^:]+") do add(readable, folder) end
     add(writable, written)
   end
-  return system.start {argv = argv, env = env, folder = order.folder,
-    written = written, answer = order.answer,
-    cpu = limits.seconds, wall = limits.seconds * CLOCK, memory = limits.bytes,
-    output = limits.output, file = limits.file, disk = limits.disk, space = order.space, alone = order.alone,
-    threads = order.threads, bwrap = inside, readable = readable, writable = writable}
+  return system.start {argv = argv, env = env, folder = order.folder, written = written,
+    answer = order.answer, cpu = limits.seconds, wall = limits.seconds * CLOCK,
+    memory = limits.bytes, output = limits.output, file = limits.file, disk = limits.disk,
+    space = order.space, alone = order.alone, threads = order.threads, bwrap = inside,
+    readable = readable, writable = writable}
 end
 
 -- isolation() -> "bwrap", or nil and why not. It is tried once, with what a child gets.
 function process.isolation()
   if probed == nil then
     local folder = assert(system.temporary("tarn-lab"))
+    local guard <close> = system.guard(folder)
     assert(system.folder(folder .. "/out"))
     local child, why = start {argv = {"true"}, folder = folder, isolate = "bwrap", alone = true,
       shown = own_files()}
@@ -145,7 +146,6 @@ function process.isolation()
     probe_problem = not child and "bwrap: " .. why ..
       "; hint: install it (Debian package bubblewrap)" or
       ended.err:gsub("%s+$", "") ~= "" and ended.err:gsub("%s+$", "") or "bwrap fails"
-    system.remove(folder)
   end
   if probed then return "bwrap" end
   return nil, probe_problem

@@ -230,7 +230,7 @@ static enum tarn_ending takes_too_much(struct tarn_process *p, double time)
                                                                  : TARN_RUNNING;
 }
 
-/* ---- The end ---------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------- */
 
 /* bwrap ends as shells do when what it ran was killed, and tells nothing of its time. Who
  * ignores the signal that the processor time is used up gets another one a second later. */

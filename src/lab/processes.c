@@ -1,11 +1,9 @@
 /* processes.c: child processes in the module "tarn.lab.system", for lua/lab/run_process.lua.
  *
- *   start{argv={..}, env={..}, folder=, written=, answer=, cpu=, wall=, memory=, space=, file=, output=, disk=,
- *         alone=, threads=, bwrap=, readable={..}, writable={..}}  -> process
- *   wait{process, ...}  -> the position of one that has ended, and how:
- *         {ending="exit"|"signal"|"time"|"memory"|"output"|"processes"|
- *          "stopped", code=, seconds=,
- *          out=, err=, said=}
+ *   start{argv={..}, env={..}, folder=, written=, answer=, cpu=, wall=, memory=, space=, file=,
+ *         output=, disk=, alone=, threads=, bwrap=, readable={..}, writable={..}}  -> process
+ *   wait{process, ...}  -> the position of one that has ended, and how: {ending="exit"|"signal"|
+ *         "time"|"memory"|"output"|"processes"|"stopped", code=, seconds=, out=, err=, said=}
  *   stop(process)
  *   landlock            whether rules for files hold without bwrap
  *

@@ -4,6 +4,7 @@
  *   temporary(prefix)  -> the path of a new folder that nobody else can look into, in $TMPDIR
  *   read(path, most)   -> the bytes of a regular file of at most so many; or nil, why not
  *   remove(path)       -> whether it is gone, with everything below it
+ *   guard(path)        -> a value that does so when it is closed or collected
  *   random()           -> 16 bytes that nobody knows
  *   cc                    the C compiler of the build
  *
@@ -48,6 +49,8 @@ static int temporary(lua_State *L)
     return 1;
 }
 
+enum { DEEPEST = 40 };
+
 /* Removes a name in an open folder with all below it; how deep it may go is limited, and
  * what is deeper stays. */
 static bool remove_at(int at, const char *name, int depth)
@@ -71,8 +74,31 @@ static bool remove_at(int at, const char *name, int depth)
 /* remove(path) -> whether it is gone, with everything below it. */
 static int remove_tree(lua_State *L)
 {
-    enum { DEEPEST = 40 };
     lua_pushboolean(L, remove_at(AT_FDCWD, luaL_checkstring(L, 1), DEEPEST));
+    return 1;
+}
+
+/* guard(path) -> a value that removes it when it is closed or collected, in C: Lua code is
+ * stopped at once after ^C. */
+#define GUARD "tarn.lab.guard"
+
+static int remove_guarded(lua_State *L)
+{
+    luaL_checkudata(L, 1, GUARD);
+    lua_getiuservalue(L, 1, 1);
+    if (lua_isstring(L, -1)) remove_at(AT_FDCWD, lua_tostring(L, -1), DEEPEST);
+    lua_pushnil(L);
+    lua_setiuservalue(L, 1, 1);
+    return 0;
+}
+
+static int guard(lua_State *L)
+{
+    luaL_checkstring(L, 1);
+    lua_newuserdatauv(L, 0, 1);
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, -2, 1);
+    luaL_setmetatable(L, GUARD);
     return 1;
 }
 
@@ -122,11 +148,14 @@ static int random_bytes(lua_State *L)
 
 void tarn_lab_taken_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"temporary", temporary},
-                                         {"remove", remove_tree},
-                                         {"read", read_regular},
-                                         {"random", random_bytes},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"temporary", temporary}, {"remove", remove_tree},  {"guard", guard},
+        {"read", read_regular},   {"random", random_bytes}, {NULL, NULL}};
+    static const luaL_Reg guarded[] = {
+        {"__close", remove_guarded}, {"__gc", remove_guarded}, {NULL, NULL}};
+    luaL_newmetatable(L, GUARD);
+    luaL_setfuncs(L, guarded, 0);
+    lua_pop(L, 1);
     tarn_lab_push_system(L);
     luaL_setfuncs(L, functions, 0);
     lua_pushliteral(L, TARN_CC);

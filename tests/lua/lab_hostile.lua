@@ -66,7 +66,7 @@ local function test_ways(claim, body, about_files)
   if #ways == 1 then tap.skip(claim .. ", in bwrap", select(2, run.isolation())) end
 end
 
--- ---- C: one file, a case for each deed ----------------------------------------------------------
+-- ---- C: one file, a case for each deed -------------------------------------------------
 
 -- A course with one case for each {name, code, what is said of it, kind}.
 local function attacks_course(attacks)
@@ -103,7 +103,12 @@ local HEAD = [[
 #include <sys/wait.h>
 #include <unistd.h>
 static int zero = 0, *nowhere;
-static int deeper(int n) { volatile char room[1000]; room[n % 1000] = 1; return deeper(n + 1) + room[0]; }
+static int deeper(int n)
+{
+    volatile char room[1000];
+    room[n % 1000] = 1;
+    return deeper(n + 1) + room[0];
+}
 static void late(void) { _exit(0); }
 ]]
 
@@ -113,13 +118,17 @@ local CRASHES = {
   {"INT_MIN / -1", "out[0] = (float)((INT_MIN + zero) / (zero - 1));",
     "cannot be represented in type 'int'", "crash"},
   {"recursion", "return deeper(0);", "the stack is full", "crash"},
-  {"10 GB", "char *volatile p = malloc(10000000000u); out[0] = p ? 1 : 2;", "asks for 10 GB of memory", "crash"},
-  {"memory bit by bit", "for (;;) { char *volatile p = malloc(1 << 20); memset(p, 1, 1 << 20); }", "more memory", "memory"},
-  {"memory that malloc does not know", "for (;;) memset(mmap(0, 1 << 20, PROT_READ | PROT_WRITE, " ..
-    "MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, 1 << 20);", "more memory", "memory"},
+  {"10 GB", "char *volatile p = malloc(10000000000u); out[0] = p ? 1 : 2;",
+    "asks for 10 GB of memory", "crash"},
+  {"memory bit by bit", "for (;;) { char *volatile p = malloc(1 << 20); memset(p, 1, 1 << 20); }",
+    "more memory", "memory"},
+  {"memory that malloc does not know", "for (;;) memset(mmap(0, 1 << 20, " ..
+    "PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, 1 << 20);",
+    "more memory", "memory"},
   {"1 GB of output", "for (int i = 0; i < 1000000; i++) printf(\"%01000d\\n\", i);",
     "prints or writes too much", "output"},
-  {"1 GB of output on stderr", "for (;;) fprintf(stderr, \"no\\n\");", "prints or writes too much", "output"},
+  {"1 GB of output on stderr", "for (;;) fprintf(stderr, \"no\\n\");",
+    "prints or writes too much", "output"},
   {"files without end", "static char much[1 << 20]; char name[40];\nfor (int i = 0;; i++) { " ..
     "sprintf(name, \"out/%d\", i);\nFILE *f = fopen(name, \"w\"); " ..
     "if (f) { fwrite(much, 1, sizeof much, f); fclose(f); } }", "writes too much", "output"},
@@ -159,13 +168,19 @@ end)
 -- What must not work; the function gives the number of the first thing that did.
 local DEEDS = [[
 #define TRY(number, what) if (what) return number
-static int opens(const char *path, int how) { int f = open(path, how, 0600); if (f >= 0) close(f); return f >= 0; }
+static int opens(const char *path, int how)
+{
+    int f = open(path, how, 0600);
+    if (f >= 0) close(f);
+    return f >= 0;
+}
 static int begin_process(void) { int p = fork(); if (p == 0) _exit(0); return p > 0; }
 ]]
 
 local function deeds_file()
   local lines = {HEAD, DEEDS, "int deed(int what, float *out)\n{\n    *out = (float)what;\n" ..
-    "    char parent[60];\n    snprintf(parent, sizeof parent, \"/proc/%d/mem\", (int)getppid());\n"}
+    "    char parent[60];\n" ..
+    "    snprintf(parent, sizeof parent, \"/proc/%d/mem\", (int)getppid());\n"}
   local number = 10
   local function try(what)
     lines[#lines + 1] = ("    TRY(%d, %s);\n"):format(number, what)
@@ -210,7 +225,8 @@ local function check_text(text, way)
 end
 
 test_ways("exit(0) before main, with results that were written then, is no answer", function(way)
-  local case = check_text(BEGIN .. FUNCTION .. "__attribute__((constructor)) static void first(void) {\n" ..
+  local case = check_text(BEGIN .. FUNCTION ..
+    "__attribute__((constructor)) static void first(void) {\n" ..
     "FILE *f = fopen(\"out/1.out.npy\", \"w\"); if (f) fclose(f);\n" ..
     "dprintf(3, \"loaded\\nbegin 1\\nend 1\\ndone \\n\"); _exit(0); }\n", way).cases[1]
   assert(not case.ok)
@@ -241,7 +257,7 @@ end)
 
 end
 
--- ---- Lua ------------------------------------------------------------------------------------------
+-- ---- Lua -------------------------------------------------------------------------------
 
 local plain = {name = "plain", language = "lua", parameters = {"x"}, results = {"y"},
   spec = function(inputs) return {y = inputs.x} end, cases = {
@@ -256,8 +272,8 @@ local LUA = {
     "does not end"},
   {"an endless loop in coroutines", "return function(x) while true do coroutine.wrap(function() " ..
     "while true do end end)() end end", "does not end", true},
-  {"a pattern that never ends", "return function(x) return (('a'):rep(40)):find(('a?'):rep(40) .. " ..
-    "('a'):rep(40) .. 'b') end", "does not end"},
+  {"a pattern that never ends", "return function(x) return (('a'):rep(40)):find(" ..
+    "('a?'):rep(40) .. ('a'):rep(40) .. 'b') end", "does not end"},
   {"a text without end", "return function(x) return ('x'):rep(1 << 40) end",
     "resulting string too large"},
   {"memory", "return function(x) local t = {} " ..
@@ -291,12 +307,12 @@ test_ways("a learner's Lua can't load a solution", function(way)
 end, true)
 
 test("a library that a learner has changed changes nothing for the lab", function()
-  local text = "string.format = nil table.concat = nil setmetatable(string, nil) tarn.read = nil\n" ..
+  local text = "string.format = nil table.concat = nil tarn.read = nil\n" ..
     "getmetatable('').__index = nil pairs = nil type = nil return function(x) return x end"
   is(run.check(plain, answer(text, "lua")).points, 1)
 end)
 
--- ---- CUDA -----------------------------------------------------------------------------------------
+-- ---- CUDA ------------------------------------------------------------------------------
 
 local kernel = {name = "kernel", language = "cuda", entry = "copy",
   parameters = {{"float *y", "4"}, {"const float *x", "4"}}, launch = function()
@@ -311,7 +327,8 @@ local COPY = "#include <stdlib.h>\n#include <unistd.h>\n" ..
 local CUDA = {
   {"nothing more", "", nil},
   {"exit(0) when loaded", "_exit(0);", "left the program"},
-  {"processes without end", "for (;;) if (fork() == 0) for (;;) pause();", "more and more processes"},
+  {"processes without end", "for (;;) if (fork() == 0) for (;;) pause();",
+    "more and more processes"},
   {"a file", ("if (!unlink(%q)) _exit(0);"):format(bait.home), nil},
 }
 
@@ -332,7 +349,7 @@ else
   tap.skip("hostile kernels", why)
 end
 
--- ---- what a child says ------------------------------------------------------------------------------
+-- ---- what a child says -----------------------------------------------------------------
 
 test("escapes for the terminal are not shown", function()
   local text = "return function(x) error('\\27[2J\\7 boo') end"

@@ -73,7 +73,8 @@ test("work that grows with the square of N is told apart from work that grows wi
 end)
 
 test("an error in one case leaves the others alone, and tells the line", function()
-  local result = check_lua "return function(x, a)\n  if #x == 3 then error 'three' end\n  return x * a\nend"
+  local result = check_lua("return function(x, a)\n  if #x == 3 then error 'three' end\n" ..
+    "  return x * a\nend")
   is(result.points, 3)
   has(result.cases[1].message, ".lua:2: three")
 end)
