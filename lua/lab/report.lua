@@ -94,13 +94,20 @@ local function by_chapter(standing)
   return list
 end
 
+-- A bar with its label: before it, or above it where the window is narrow.
+local function add_bar(out, label, bar)
+  if not show.narrow() then return out:line(("%-10s  %s"):format(label, bar)) end
+  out:line(label)
+  out:text(bar, "  ")
+end
+
 local function text(standing, points, max)
   local out = page.new()
   for _, chapter in ipairs(by_chapter(standing)) do
-    out:line(("chapter %-2d  %s, %d of %d passed"):format(chapter.chapter,
+    add_bar(out, "chapter " .. chapter.chapter, ("%s, %d of %d passed"):format(
       show.bar(chapter.points, chapter.max), chapter.passed, chapter.count))
   end
-  out:line(("all         %s"):format(show.bar(points, max)))
+  add_bar(out, "all", show.bar(points, max))
   out:print()
 end
 

@@ -3,6 +3,7 @@
 --
 --   show.result(page, exercise, result)     adds lines to a page
 --   show.bar(points, max)                   "[######----] 6 of 10 points"
+--   show.narrow()                           whether labels stand above what they label
 --
 -- The words say everything; colours repeat it.
 
@@ -13,15 +14,18 @@ local files = require "tarn.lab.files"
 local show = {}
 
 local INDENT = "        "
-local BAR = 20 -- signs
+local NARROW = 64
 
 function show.points(points, max)
   return ("%g of %g point%s"):format(points, max, max == 1 and "" or "s")
 end
 
+function show.narrow() return host.columns() < NARROW end
+
 function show.bar(points, max)
-  local full = max > 0 and math.floor(BAR * points / max) or 0
-  return ("[%s%s] %s"):format(("#"):rep(full), ("-"):rep(BAR - full), show.points(points, max))
+  local signs = show.narrow() and 10 or 20
+  local full = max > 0 and math.floor(signs * points / max) or 0
+  return ("[%s%s] %s"):format(("#"):rep(full), ("-"):rep(signs - full), show.points(points, max))
 end
 
 -- ---- neighbours -------------------------------------------------------------------------
