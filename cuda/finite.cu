@@ -17,7 +17,6 @@ __device__ __host__ inline size_t numbers_of(const tarn_search &s, int array, si
     return (a.by_length && s.lengths ? size_t(s.lengths[h]) : a.rows) * a.width;
 }
 
-//> region finite
 /* Block: 4,096 numbers of one head, in each array; neighbours read neighbours. */
 template <class T> __global__ void mark_not_finite(tarn_search s, size_t pieces)
 {
@@ -37,7 +36,6 @@ template <class T> __global__ void mark_not_finite(tarn_search s, size_t pieces)
     }
     if (!all_finite) atomicMax(&s.found[h], 1);
 }
-//< region finite
 
 /* Pieces of the longest array. */
 size_t pieces_of(const tarn_search *s)

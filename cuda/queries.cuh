@@ -36,7 +36,6 @@ template <class T> __device__ inline T gain_under(T scale, int exponent)
     return T(gain > most ? most : gain < least ? least : gain);
 }
 
-//> region queries
 /* 8 lanes per row. With scale 0 all scores are 0, and so are the queries. */
 template <class T> __global__ void divide_queries(pairs<T> p, T *scored, T *gain)
 {
@@ -56,7 +55,6 @@ template <class T> __global__ void divide_queries(pairs<T> p, T *scored, T *gain
         scored[row * p.C + c] = q[c] * factor;
     if (there && lane == 0) gain[row] = gain_under(p.scale, exponent);
 }
-//< region queries
 
 /* Numbers of memory that queries made ready take. */
 inline size_t ready_entries(const tarn_span *s)
