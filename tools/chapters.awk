@@ -13,8 +13,9 @@ BEGIN {
 FNR == 1 {
     name = FILENAME
     sub(/.*\//, "", name)
-    title = $0
+    title = id = $0
     gsub(/^# *| *\{#[^}]*\} *$/, "", title)
+    gsub(/.*\{#|\}.*/, "", id)
 }
 /^<!-- help:/ { inside = 1; keys = ""; sub(/^<!-- help:/, "") }
 inside {
@@ -30,6 +31,6 @@ function quoted(text) { gsub(/["\\]/, "\\\\&", text); return "\"" text "\"" }
 function write(keys,   n, list, i, text) {
     n = split(keys, list, /[ ,]+/)
     for (i = 1; i <= n; i++) if (list[i] != "") text = text quoted(list[i]) ", "
-    printf "  {number = %d, title = %s, file = %s, names = {%s}},\n", name + 0, quoted(title), \
-        quoted("doc/en/" name), text
+    printf "  {number = %d, id = %s, title = %s, file = %s, names = {%s}},\n", name + 0, quoted(id), \
+        quoted(title), quoted("doc/en/" name), text
 }

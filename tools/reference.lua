@@ -62,8 +62,7 @@ function markdown.label(label, text)
 end
 
 function markdown.chapter(chapter)
-  print(("- *chapter*: [%d %s](%s)"):format(chapter.number, escape_markdown(chapter.title),
-    chapter.file:match("[^/]*$")))
+  print(("- @ch:%s: %s"):format(chapter.id, escape_markdown(chapter.title)))
 end
 
 -- Names, each to be a link.

@@ -96,7 +96,8 @@ local words_for = {eq = "equation", fig = "figure", ex = "exercise"}
 local function numbered(kind, name, inside)
   local label = facts.labels[kind .. ":" .. name]
   if not label then return nil end
-  local text = kind == "eq" and "(" .. name .. ")" or label.number or html.escape(label.title or name)
+  local text = kind == "eq" and "(" .. name .. ")" or label.number or
+    "“" .. html.escape(label.title or name) .. "”"
   local word = setting.words[words_for[kind]]
   return link("ref", marks.address(label.page, kind .. "-" .. name),
     (inside and word or upper(word)) .. " " .. text)
