@@ -8,8 +8,8 @@ local html = require "html"
 
 local boxes = {}
 
--- Divs that are filled elsewhere, or only hold something.
-local OTHERS = {exercises = true, contents = true, register = true, refs = true, start = true}
+-- Divs that are filled elsewhere.
+local OTHERS = {exercises = true, contents = true, register = true, refs = true}
 
 local function known()
   local list = {}
@@ -26,21 +26,20 @@ local function around(opening, content, closing)
   return list
 end
 
+local OPENING = '<div class="box %s" role="note">\n<p class="box-title">%s</p>'
+
 function boxes.Div(div)
-  local class = div.classes[1]
+  local class = div.classes[1] or div.identifier
+  local title = setting.words.boxes[class]
   if class == "exercises" then
     return div.attributes.chapter == "all" and exercises.table() or exercises.list(div.content)
-  end
-  local title = class and setting.words.boxes[class]
-  if class == "answer" then
+  elseif class == "answer" then
     return around(html.block('<details class="answer"><summary>%s</summary>', title), div.content,
       html.block("</details>"))
   elseif title then
-    local id = div.identifier ~= "" and (' id="%s"'):format(div.identifier) or ""
-    return around(html.block('<div class="box %s"%s role="note">\n<p class="box-title">%s</p>', class, id,
-      title), div.content, html.block("</div>"))
-  elseif not OTHERS[class] and div.identifier ~= "refs" then
-    chapter.complain("::: " .. (class or ""), ("unknown div '%s'; there are %s"):format(class or "", known()))
+    return around(html.block(OPENING, class, title), div.content, html.block("</div>"))
+  elseif not OTHERS[class] then
+    chapter.complain("::: " .. class, ("unknown div '%s'; there are %s"):format(class, known()))
   end
 end
 

@@ -15,7 +15,8 @@ local function with_notes(doc)
       local number = (notes[div.identifier] or ""):match("^arXiv:(%S+)$")
       local last = div.content[#div.content]
       if not number or not last then return nil end
-      last.content:extend {pandoc.Space(), pandoc.Link("arXiv:" .. number, "https://arxiv.org/abs/" .. number), pandoc.Str "."}
+      local link = pandoc.Link("arXiv:" .. number, "https://arxiv.org/abs/" .. number)
+      last.content:extend {pandoc.Space(), link, pandoc.Str "."}
       return div
     end,
   }

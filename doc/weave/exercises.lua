@@ -9,11 +9,18 @@ local html = require "html"
 
 local exercises = {}
 
+local ITEM = '<li id="ex-%s"><p><strong>%s</strong> <code>%s</code> ' ..
+  '<span class="facts">%s, %d %s, %d %s</span><br>%s</p></li>'
+local ROW = '<tr><td>%d</td><td><a href="%s">%s</a></td><td><code>%s</code></td>' ..
+  "<td>%s</td><td>%d</td><td>%d</td></tr>"
+local TABLE = '<div class="scroll" tabindex="0"><table>\n<thead><tr>%s</tr></thead>\n' ..
+  "<tbody>\n%s\n</tbody></table></div>"
+
 -- A manifest says what an exercise is, and has functions that are not called here; what it
 -- asks of the program meanwhile is nothing.
-local nothing = setmetatable({}, {})
-local meta = getmetatable(nothing)
-meta.__index, meta.__call = function() return nothing end, function() return nothing end
+local nothing
+local function give_nothing() return nothing end
+nothing = setmetatable({}, {__index = give_nothing, __call = give_nothing})
 
 local function read_manifest(path)
   local text = chapter.read(path)
@@ -35,9 +42,12 @@ local function manifests(wanted)
   local list, folder = {}, setting.root .. "/exercises"
   for name in pandoc.pipe("ls", {folder}, ""):gmatch("[^\n]+") do
     local number, rest = name:match("^(%d%d)%-(.+)$")
-    if number and (wanted == "all" or tonumber(number) == wanted) then
+    number = tonumber(number)
+    if number and (wanted == "all" or number == wanted) then
       local manifest = read_manifest(("%s/%s/exercise.lua"):format(folder, name))
-      if manifest then table.insert(list, {name = rest, number = tonumber(number), manifest = manifest}) end
+      if manifest then
+        table.insert(list, {name = rest, number = number, manifest = manifest})
+      end
     end
   end
   table.sort(list, function(a, b)
@@ -51,9 +61,8 @@ end
 local function item(one)
   local words, m = setting.words, one.manifest
   marks.label("ex", one.name, "::: exercises").title = m.title
-  return html.block('<li id="ex-%s"><p><strong>%s</strong> <code>%s</code> <span class="facts">%s, %d %s, %d %s</span><br>%s</p></li>',
-    one.name, html.escape(m.title or one.name), one.name, words.languages[m.language] or "?",
-    m.minutes or 0, words.minutes, m.points or 0, words.points, html.escape(m.summary or ""))
+  return html.block(ITEM, one.name, html.escape(m.title), one.name, words.languages[m.language],
+    m.minutes, words.minutes, m.points, words.points, html.escape(m.summary))
 end
 
 -- All exercises of the book as a table, each a link to its place.
@@ -63,13 +72,14 @@ function exercises.table()
     local m = one.manifest
     local target = facts.labels["ex:" .. one.name]
     local address = target and marks.address(target.page, "ex-" .. one.name) or "#" .. chapter.id
-    table.insert(rows, ('<tr><td>%d</td><td><a href="%s">%s</a></td><td><code>%s</code></td><td>%s</td><td>%d</td><td>%d</td></tr>')
-      :format(one.number, address, html.escape(m.title), one.name, words.languages[m.language], m.minutes, m.points))
+    table.insert(rows, ROW:format(one.number, address, html.escape(m.title), one.name,
+      words.languages[m.language], m.minutes, m.points))
   end
   local heads = {}
-  for _, word in ipairs(words.exercise_table) do table.insert(heads, "<th>" .. word .. "</th>") end
-  return html.block('<div class="scroll" tabindex="0"><table>\n<thead><tr>%s</tr></thead>\n<tbody>\n%s\n</tbody></table></div>',
-    table.concat(heads), table.concat(rows, "\n"))
+  for _, word in ipairs(words.exercise_table) do
+    table.insert(heads, "<th>" .. word .. "</th>")
+  end
+  return html.block(TABLE, table.concat(heads), table.concat(rows, "\n"))
 end
 
 function exercises.list(content)

@@ -23,7 +23,9 @@ local function write(value, indent)
   for key in pairs(value) do if not math.type(key) then table.insert(keys, key) end end
   table.sort(keys)
   local inner = indent .. " "
-  for _, key in ipairs(keys) do table.insert(parts, ("%s[%q] = %s"):format(inner, key, write(value[key], inner))) end
+  for _, key in ipairs(keys) do
+    table.insert(parts, ("%s[%q] = %s"):format(inner, key, write(value[key], inner)))
+  end
   for _, item in ipairs(value) do table.insert(parts, inner .. write(item, inner)) end
   return "{\n" .. table.concat(parts, ",\n") .. "}"
 end
@@ -65,7 +67,9 @@ end
 function facts.own_sections(page)
   local count, list = {}, {}
   for _, other in ipairs(facts.pages) do
-    for _, section in ipairs(other.sections) do count[section.title] = (count[section.title] or 0) + 1 end
+    for _, section in ipairs(other.sections) do
+      count[section.title] = (count[section.title] or 0) + 1
+    end
   end
   for _, section in ipairs(page.sections) do
     if section.level == 2 and count[section.title] == 1 then table.insert(list, section) end

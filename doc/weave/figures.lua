@@ -7,6 +7,9 @@ local html = require "html"
 
 local figures = {}
 
+local OPENING = '<figure id="fig-%s">\n<div class="scroll" tabindex="0"><img src="%s" alt="%s">' ..
+  "</div>\n<figcaption><b>%s %s</b> "
+
 local function next_number()
   local n = 1
   for _, label in ipairs(marks.of_chapter) do if label.kind == "fig" then n = n + 1 end end
@@ -19,22 +22,27 @@ local function exists(path)
     chapter.read(("%s/doc/figures/%s.svg"):format(setting.root, name)))
 end
 
+-- What is wrong with a figure.
+local function problem_of(image)
+  if not (image.attributes.alt or ""):find("%S") then
+    return "this figure has no alt text: what one sees, in words"
+  elseif not image.identifier:find("^fig:.") then
+    return "this figure has no label: {#fig:name alt=\"..\"}"
+  elseif not exists(image.src) then
+    return ("there is no doc/figures/%s.lua that makes %s"):format(
+      image.src:match("([^/]*)%.%w*$") or "?", image.src)
+  end
+end
+
 local function figure(image)
+  local problem = problem_of(image)
+  if problem then return chapter.complain(image.src, problem) end
   local name = image.identifier:match("^fig:(.+)$")
-  local alt = image.attributes.alt or ""
-  if not alt:find("%S") then chapter.complain(image.src, "this figure has no alt text: what one sees, in words") end
-  if not name then
-    return chapter.complain(image.src, "this figure has no label: {#fig:name alt=\"..\"}")
-  end
-  if not exists(image.src) then
-    chapter.complain(image.src, ("there is no doc/figures/%s.lua that makes %s"):format(
-      image.src:match("([^/]*)%.%w*$") or "?", image.src))
-  end
   local number = next_number()
   marks.label("fig", name, "#fig:" .. name).number = number
   return {
-    html.block('<figure id="fig-%s">\n<div class="scroll" tabindex="0"><img src="%s" alt="%s"></div>\n<figcaption><b>%s %s</b> ', name,
-      html.escape(image.src), html.escape(alt), setting.words.Figure, number),
+    html.block(OPENING, name, html.escape(image.src), html.escape(image.attributes.alt),
+      setting.words.Figure, number),
     pandoc.Plain(image.caption),
     html.block("</figcaption>\n</figure>"),
   }

@@ -9,6 +9,16 @@ end
 function html.block(format, ...) return pandoc.RawBlock("html", format:format(...)) end
 function html.inline(format, ...) return pandoc.RawInline("html", format:format(...)) end
 
+function html.link(address, text, class)
+  return ('<a%s href="%s">%s</a>'):format(class and ' class="' .. class .. '"' or "", address, text)
+end
+
+-- The title of a page with its number, if it has one.
+function html.title(page)
+  local number = page.number and ('<span class="no">%d</span>'):format(page.number) or ""
+  return number .. html.escape(page.title)
+end
+
 -- What a heading says, without mark-up: for contents, titles and running heads.
 local signs = {phi = "φ", top = "T", T = "T", sum = "Σ", neq = "≠", times = "×", R = "R"}
 function html.plain(inlines)

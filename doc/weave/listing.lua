@@ -23,20 +23,26 @@ local function code(text, language)
   return pandoc.CodeBlock(text, pandoc.Attr("", {highlighted_as[language] or language}, attributes))
 end
 
+-- What a region is inside of or the whole of: "in <code>f</code>", or nil. Tests have claims
+-- for names: Test(group, claim) in C, test("claim", ..) in Lua.
+local function function_of(region)
+  local words, list = setting.words, {}
+  for _, name in ipairs(region.inside and {region.inside} or region.whole) do
+    local claim = name:match("^Test%((.*)%)$") or name:find(" ", 1, true) and name
+    if claim and not list.word then list.word = words.test end
+    list.word = list.word or region.inside and words.inside or words.whole
+    table.insert(list, "<code>" .. html.escape(claim or name) .. "</code>")
+  end
+  return #list > 0 and list.word .. " " .. table.concat(list, ", ") or nil
+end
+
 -- "src/stages/phi.c, lines 34-43, function elu1"
 local function caption(path, region)
   local words = setting.words
   local lines = region.first == region.last and ("%s %d"):format(words.line, region.first)
     or ("%s %d–%d"):format(words.lines, region.first, region.last)
-  local parts = {('<span class="file">%s</span>'):format(html.escape(path)), lines}
-  local name = region.inside or region.whole and table.concat(region.whole, "</code>, <code>")
-  if name then
-    local word = region.inside and words.inside or words.whole
-    if name:find("^Test%(") then word, name = words.test, name:gsub("Test%((.-)%)", "%1") end
-    if name:find(" ", 1, true) and path:find("%.lua$") then word = words.test end
-    table.insert(parts, ("%s <code>%s</code>"):format(word, name))
-  end
-  return table.concat(parts, ", ")
+  local file = ('<span class="file">%s</span>'):format(html.escape(path))
+  return table.concat({file, lines, function_of(region)}, ", ")
 end
 
 local function include(block)

@@ -4,14 +4,13 @@
 --   marks.label(kind, name, text)   a label of this chapter; text: where it stands, for messages
 --   marks.section(level, id, title) a heading
 --   marks.of_chapter                all labels of this chapter: {kind =, name =, line =, number =}
---   marks.cited                     keys of the bibliography, each with its line
 
 local chapter = require "chapter"
 local setting = require "setting"
 local facts = require "facts"
 local html = require "html"
 
-local marks = {of_chapter = {}, sections = {}, cited = {}}
+local marks = {of_chapter = {}, sections = {}}
 
 local KINDS = {ch = true, eq = true, fig = true, ex = true, sec = true}
 
@@ -32,7 +31,9 @@ function marks.section(level, id, title)
   local anchor = chapter.id .. "-" .. id
   if id:sub(1, #chapter.id + 1) == chapter.id .. "-" then anchor = id end
   for _, section in ipairs(marks.sections) do
-    if section.anchor == anchor then chapter.complain("# " .. title, "two headings are called " .. id) end
+    if section.anchor == anchor then
+      chapter.complain("# " .. title, "two headings are called " .. id)
+    end
   end
   table.insert(marks.sections, {level = level, id = id, anchor = anchor, title = title})
   chapter.section = anchor
@@ -41,28 +42,31 @@ end
 
 -- ---- references ------------------------------------------------------------------------------
 
+local function upper(text) return text:sub(1, 1):upper() .. text:sub(2) end
+
+-- Whether a sentence begins at this place of a list: not after "e.g." or "K."
+local function begins_sentence(list, i)
+  if i == 1 then return true end
+  local before = list[i - 2]
+  return before and before.t == "Str" and before.text:find("[.?!]$")
+    and not before.text:find("^%a%.") and not before.text:find("%.%a+%.$")
+end
+
 -- A reference that begins a sentence begins with a capital letter: @ch:x becomes @Ch:x.
 function marks.capitals(doc)
   return doc:walk {
     Inlines = function(list)
       for i, cite in ipairs(list) do
-        local before = list[i - 2]
-        local begins = i == 1 or before and before.t == "Str" and before.text:find("[.?!]$") and
-          not before.text:find("^%a%.") and not before.text:find("%.%a+%.$")
-        if cite.t == "Cite" and begins and cite.citations[1].mode == "AuthorInText" then
-          cite.citations[1].id = cite.citations[1].id:gsub("^%l+:", {["ch:"] = "Ch:", ["eq:"] = "Eq:", ["fig:"] = "Fig:", ["ex:"] = "Ex:"})
-        end
+        local first = cite.t == "Cite" and cite.citations[1]
+        local kind = first and first.mode == "AuthorInText" and first.id:match("^(%l+):")
+        if KINDS[kind] and begins_sentence(list, i) then first.id = upper(first.id) end
       end
       return list
     end,
   }
 end
 
-local function upper(text) return text:sub(1, 1):upper() .. text:sub(2) end
-
-local function link(class, address, text)
-  return html.inline('<a class="%s" href="%s">%s</a>', class, address, text)
-end
+local function link(address, text) return html.inline("%s", html.link(address, text, "ref")) end
 
 -- The address of an anchor in some chapter.
 function marks.address(page, anchor)
@@ -76,17 +80,17 @@ function resolve.ch(name, inside)
   local target = facts.chapters[name]
   if not target then return nil end
   local word = inside and setting.words.chapter or upper(setting.words.chapter)
-  local text = target.number and ("%s %d"):format(word, target.number)
-    or html.escape(target.title)
-  return html.inline('<a class="ref" href="%s" title="%s">%s</a>', target.page,
-    html.escape(target.title), text)
+  local title = html.escape(target.title)
+  local text = target.number and ("%s %d"):format(word, target.number) or title
+  return html.inline('<a class="ref" href="%s" title="%s">%s</a>', target.page, title, text)
 end
 
 function resolve.sec(name)
   for _, one in ipairs {facts.by_page[chapter.page] or {}, table.unpack(facts.pages)} do
     for _, section in ipairs(one.sections or {}) do
       if section.id == name or section.anchor == name then
-        return link("ref", marks.address(one.page, section.anchor), "“" .. html.escape(section.title) .. "”")
+        local title = "“" .. html.escape(section.title) .. "”"
+        return link(marks.address(one.page, section.anchor), title)
       end
     end
   end
@@ -99,7 +103,7 @@ local function numbered(kind, name, inside)
   local text = kind == "eq" and "(" .. name .. ")" or label.number or
     "“" .. html.escape(label.title or name) .. "”"
   local word = setting.words[words_for[kind]]
-  return link("ref", marks.address(label.page, kind .. "-" .. name),
+  return link(marks.address(label.page, kind .. "-" .. name),
     (inside and word or upper(word)) .. " " .. text)
 end
 for kind in pairs(words_for) do
@@ -118,9 +122,17 @@ local function reference(citation)
   return html.inline("?")
 end
 
--- A citation may mix both: [@ch:prefix; @eq:8].
+-- A source of the bibliography.
+local function cite_source(id)
+  if not facts.bibliography()[id] then
+    chapter.complain("@" .. id, "unknown reference @" .. id ..
+      ": neither a label nor in doc/references.bib")
+  end
+end
+
+-- One bracket may have several references, [@ch:prefix; @eq:8], or several sources.
 function marks.Cite(cite)
-  local list, others = pandoc.List(), pandoc.List()
+  local list, sources = pandoc.List(), 0
   for _, citation in ipairs(cite.citations) do
     local found = reference(citation)
     if found then
@@ -130,17 +142,15 @@ function marks.Cite(cite)
       list:insert(found)
       list:extend(citation.suffix)
     else
-      if not facts.bibliography()[citation.id] then
-        chapter.complain("@" .. citation.id, "unknown reference @" .. citation.id ..
-          ": neither a label nor in doc/references.bib")
-      end
-      table.insert(marks.cited, citation.id)
-      others:insert(citation)
+      cite_source(citation.id)
+      sources = sources + 1
     end
   end
-  if #others == 0 then return list end
-  if #list == 0 then return nil end
-  chapter.complain("@" .. others[1].id, "one bracket has both a reference and a citation: use two")
+  if sources == 0 then return list end
+  if #list > 0 then
+    chapter.complain("@" .. cite.citations[1].id,
+      "one bracket has both a reference and a citation: use two")
+  end
 end
 
 -- ---- links that authors write ------------------------------------------------------------------
@@ -166,6 +176,7 @@ function marks.Link(a)
       chapter.complain(a.target, ("no heading or label %s in %s"):format(id, target.name .. ".md"))
     end
     a.target = anchor and marks.address(page, anchor) or page
+    a.content = a.content:walk {Link = function(name) return name.content end}
     return a
   end
   local path = ("%s/doc/%s/%s"):format(setting.root, setting.lang, file)

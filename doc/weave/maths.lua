@@ -19,7 +19,9 @@ local function is_display(m) return m.mathtype == "DisplayMath" end
 local function split(m)
   local label
   local text = m.text:gsub("%s*\\label{([^}]*)}", function(name)
-    if label then chapter.complain(m.text, "two labels in one formula: " .. label .. ", " .. name) end
+    if label then
+      chapter.complain(m.text, ("two labels in one formula: %s, %s"):format(label, name))
+    end
     label = name
     return ""
   end)
@@ -40,8 +42,8 @@ local function run(wanted, order)
     table.insert(input, ("%s %s %s"):format(key, wanted[key].display and "D" or "I", text))
   end
   if #input == 0 then return end
-  local out = pandoc.pipe(os.getenv "NODE", {setting.folder .. "/weave/katex.js", setting.build .. "/katex"},
-    table.concat(input, "\n") .. "\n")
+  local script, folder = setting.folder .. "/weave/katex.js", setting.build .. "/katex"
+  local out = pandoc.pipe(os.getenv "NODE", {script, folder}, table.concat(input, "\n") .. "\n")
   for key, message in out:gmatch("(%x+) ([^\n]*)\n") do
     local formula = wanted[key]
     chapter.complain(formula.original, ("maths: %s: %s"):format(message,

@@ -37,7 +37,8 @@ end
 
 local function also(what)
   return function(key, other)
-    return ("%s %s is also at %s:%d"):format(what, key, other.path:gsub("^.*/doc/", "doc/"), other.line)
+    local path = other.path:gsub("^.*/doc/", "doc/")
+    return ("%s %s is also at %s:%d"):format(what, key, path, other.line)
   end
 end
 
@@ -47,9 +48,11 @@ return function(doc)
     table.insert(pages, facts.load(("%s/%s/%s.lua"):format(setting.build, setting.lang, name)))
   end
   in_order(pages)
-  once(pages, function(p) return {p} end, function(p) return p.id end, also "title with the id")
-  once(pages, function(p) return p.labels end, function(l) return l.kind .. ":" .. l.name end, also "label")
-  once(pages, function(p) return p.terms end, function(t) return t.id end, also "term")
+  local function id(item) return item.id end
+  local function name(label) return label.kind .. ":" .. label.name end
+  once(pages, function(page) return {page} end, id, also "title with the id")
+  once(pages, function(page) return page.labels end, name, also "label")
+  once(pages, function(page) return page.terms end, id, also "term")
   chapter.finish()
   unused.check(pages)
   facts.save(("%s/%s/book.lua"):format(setting.build, setting.lang), {pages = pages})

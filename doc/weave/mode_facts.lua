@@ -15,9 +15,9 @@ return function(doc)
   chapter.finish()
   facts.save(("%s/%s/%s.lua"):format(setting.build, setting.lang, chapter.name), {
     path = chapter.path, name = chapter.name, page = chapter.page, number = chapter.number,
-    id = chapter.id, title = chapter.title, about = chapter.about, sections = marks.sections, labels = marks.of_chapter,
-    terms = names.terms, entries = reference.entries, regions = listing.used, cited = marks.cited,
-    codes = names.used, shown = names.shown,
+    id = chapter.id, title = chapter.title, about = chapter.about, sections = marks.sections,
+    labels = marks.of_chapter, terms = names.terms, codes = names.used, shown = names.shown,
+    entries = reference.entries, regions = listing.used,
   })
   return pandoc.Pandoc {}
 end

@@ -36,11 +36,10 @@ end
 local function contents(pages)
   local items = {}
   for _, page in ipairs(pages) do
-    local number = page.number and ('<span class="no">%d</span>'):format(page.number) or ""
-    table.insert(items, ('<li><a href="#%s">%s%s</a></li>'):format(page.id, number, html.escape(page.title)))
+    table.insert(items, "<li>" .. html.link("#" .. page.id, html.title(page)) .. "</li>")
     for _, section in ipairs(page.number and facts.own_sections(page) or {}) do
-      table.insert(items, ('<li class="section"><a href="#%s">%s</a></li>'):format(section.anchor,
-        html.escape(section.title)))
+      table.insert(items, ('<li class="section">%s</li>'):format(
+        html.link("#" .. section.anchor, html.escape(section.title))))
     end
   end
   return table.concat(items, "\n")
@@ -52,8 +51,7 @@ return function(doc)
   for _, page in ipairs(facts.pages) do
     if not LEFT_OUT[page.name] then
       table.insert(pages, page)
-      table.insert(parts, ('<article class="%s">%s</article>'):format(page.number and "chapter" or "back",
-        clean(link_within(text_of(page)))))
+      table.insert(parts, ("<article>%s</article>"):format(clean(link_within(text_of(page)))))
     end
   end
   local words = setting.words

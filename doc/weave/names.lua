@@ -47,7 +47,8 @@ function names.Span(span)
   if not span.classes:includes "term" then return nil end
   local symbol = span.attributes.symbol
   local text = symbol or html.plain(span.content)
-  local id = symbol and "symbol-" .. symbol:gsub("[^%w_\x80-\xff]+", "-") or html.anchor("term", text)
+  local id = html.anchor("term", text)
+  if symbol then id = "symbol-" .. symbol:gsub("[^%w_\x80-\xff]+", "-") end
   table.insert(names.terms, {text = text, id = id, line = chapter.where("]{.term}"),
     symbol = symbol and true or nil})
   return {html.inline('<dfn id="%s">', id), pandoc.Span(span.content), html.inline("</dfn>")}

@@ -11,7 +11,7 @@ local html = require "html"
 local navigation = {}
 
 local function title_of(page)
-  return (page.number and ('<span class="no">%d</span>'):format(page.number) or "") .. html.escape(page.title)
+  return page.name == "index" and setting.words.front or html.title(page)
 end
 
 local function here(page) return page.page == chapter.page and ' aria-current="page"' or "" end
@@ -21,7 +21,8 @@ local function sections_of(page)
   local items = {}
   for _, section in ipairs(page.sections) do
     if section.level == 2 then
-      table.insert(items, ('<li><a href="#%s">%s</a></li>'):format(section.anchor, html.escape(section.title)))
+      local link = html.link("#" .. section.anchor, html.escape(section.title))
+      table.insert(items, "<li>" .. link .. "</li>")
     end
   end
   return #items > 0 and '\n<ol class="sections">' .. table.concat(items, "\n") .. "</ol>" or ""
@@ -34,7 +35,7 @@ local function contents()
     local inside = page.page == chapter.page and page.name ~= "index" and sections_of(page) or ""
     table.insert(items, ('<li class="%s"><a href="%s"%s>%s</a>%s</li>'):format(
       page.number and "chapter" or "other", page.page, here(page),
-      page.name == "index" and setting.words.front or title_of(page), inside))
+      title_of(page), inside))
   end
   return '<ol class="book">\n' .. table.concat(items, "\n") .. "\n</ol>"
 end
@@ -42,7 +43,7 @@ end
 local function neighbour(page, rel, word)
   if not page then return "<span></span>" end
   return ('<a rel="%s" href="%s"><span class="way">%s</span> %s</a>'):format(rel, page.page, word,
-    page.name == "index" and setting.words.front or title_of(page))
+    title_of(page))
 end
 
 local function ways()
@@ -62,8 +63,8 @@ function navigation.set(meta)
   meta["chapter-id"] = chapter.id
   meta["book-title"] = words.book
   meta["word-skip"], meta["word-contents"] = words.skip, words.contents
-  if chapter.number then meta["chapter-number"] = ("%s %d"):format(words.Chapter, chapter.number) end
-  if chapter.name == "index" then meta.front = true end
+  meta["chapter-number"] = chapter.number and ("%s %d"):format(words.Chapter, chapter.number)
+  meta.front = chapter.name == "index"
 end
 
 return navigation

@@ -11,8 +11,9 @@ local reference = {entries = {}}
 function reference.is_here() return chapter.name == "reference" end
 
 local function anchor(key)
-  local signs = key:gsub("[^%w_]", function(sign) return ({[":"] = "-", ["."] = "--"})[sign] or ("-%02x"):format(sign:byte()) end)
-  return "entry-" .. signs
+  return "entry-" .. key:gsub("[^%w_]", function(sign)
+    return sign == ":" and "-" or sign == "." and "--" or ("-%02x"):format(sign:byte())
+  end)
 end
 
 -- Gives each entry its anchor; headings move one level down, below the title of the page.

@@ -13,11 +13,11 @@ local register = {}
 local function contents_entry(page)
   local sections = {}
   for _, section in ipairs(page.number and facts.own_sections(page) or {}) do
-    table.insert(sections, ('<a href="%s#%s">%s</a>'):format(page.page, section.anchor, html.escape(section.title)))
+    local address = page.page .. "#" .. section.anchor
+    table.insert(sections, html.link(address, html.escape(section.title)))
   end
-  local number = page.number and ('<span class="no">%d</span>'):format(page.number) or ""
-  return ('<li class="%s"><a class="title" href="%s">%s%s</a>%s%s</li>'):format(
-    page.number and "chapter" or "other", page.page, number, html.escape(page.title),
+  return ('<li class="%s">%s%s%s</li>'):format(page.number and "chapter" or "other",
+    html.link(page.page, html.title(page), "title"),
     page.about and '<p class="about">' .. html.escape(page.about) .. "</p>" or "",
     #sections > 0 and '<p class="sections">' .. table.concat(sections, " · ") .. "</p>" or "")
 end
@@ -40,7 +40,7 @@ local function sorted_keys(map)
 end
 
 local function link_to(page, anchor)
-  return ('<a href="%s#%s">%s</a>'):format(page.page, anchor, page.number or html.escape(page.title))
+  return html.link(page.page .. "#" .. anchor, page.number or html.escape(page.title))
 end
 
 local function by_letter(list)
@@ -70,24 +70,25 @@ local function places()
   return found
 end
 
--- Of a name that no text speaks of: the first transcript that has it.
-local function add_shown(found)
-  for key in pairs(facts.names) do
-    local word = key:match("^%l+([.:][%w_]+)$") or key
-    for _, page in ipairs(found[key] and {} or facts.pages) do
-      if page.number and page.shown[word] and not found[key] then found[key] = {link_to(page, page.shown[word])} end
-    end
+-- The first transcript that has a name, in a chapter.
+local function first_shown(key)
+  local word = key:match("^%l+([.:][%w_]+)$") or key
+  for _, page in ipairs(facts.pages) do
+    if page.number and page.shown[word] then return {link_to(page, page.shown[word])} end
   end
-  return found
 end
 
 local function functions(wanted)
-  local list, found = {}, add_shown(places())
+  local list, found = {}, places()
   for key, target in pairs(facts.names) do
     if wanted(key) then
-      table.insert(list, {key = key:gsub("^st?[.:]", ""):gsub("^t[.:]", ""), html =
-        ('<li><a class="name" href="%s#%s"><code>%s</code></a> %s</li>'):format(target.page, target.anchor,
-          html.escape(key), table.concat(found[key] or {}, ", "))})
+      local links = found[key] or first_shown(key) or {}
+      local entry = html.link(target.page .. "#" .. target.anchor,
+        "<code>" .. html.escape(key) .. "</code>", "name")
+      table.insert(list, {
+        key = key:gsub("^s?t[.:]", ""),
+        html = ("<li>%s %s</li>"):format(entry, table.concat(links, ", ")),
+      })
     end
   end
   return by_letter(list)
@@ -104,8 +105,12 @@ local function terms(symbols)
   for _, page in ipairs(facts.pages) do
     for _, term in ipairs(page.terms) do
       if (term.symbol or false) == symbols then
-        table.insert(list, {key = term.text, html = ('<li><a href="%s#%s">%s</a> <span class="facts">%s</span></li>'):format(
-          page.page, term.id, symbols and letters(term.text) or html.escape(term.text), page.number or html.escape(page.title))})
+        local text = symbols and letters(term.text) or html.escape(term.text)
+        table.insert(list, {
+          key = term.text,
+          html = ('<li>%s <span class="facts">%s</span></li>'):format(
+            html.link(page.page .. "#" .. term.id, text), page.number or html.escape(page.title)),
+        })
       end
     end
   end

@@ -79,7 +79,8 @@ end
 local function take_marker(file, number, sign, name)
   local region = file.regions[name]
   if sign == ">" and region then
-    problem(file, number, "region %s begins a second time, first at line %d", name, region.first - 1)
+    problem(file, number, "region %s begins a second time, first at line %d", name,
+      region.first - 1)
   elseif sign == ">" then
     region = {name = name, first = number + 1}
     file.regions[name] = region
@@ -95,7 +96,7 @@ local function read_file(path)
   local text = chapter.read(setting.root .. "/" .. path)
   if not text then return nil end
   local file = {path = path, lines = {}, regions = {}, order = {}}
-  for line in text:gsub("\n$", ""):gsub("$", "\n"):gmatch("(.-)\n") do table.insert(file.lines, line) end
+  for line in text:gsub("\n?$", "\n", 1):gmatch("(.-)\n") do table.insert(file.lines, line) end
   for number, line in ipairs(file.lines) do
     local sign, name = marker(line)
     if sign then take_marker(file, number, sign, name) end
@@ -133,42 +134,47 @@ end
 local function place(file, region)
   file.functions = file.functions or
     (file.path:find("%.lua$") and functions_in_lua or functions_in_c)(file.lines)
+  region.whole = {}
   for _, f in ipairs(file.functions) do
     local last = f.last or #file.lines
     if f.first < region.first and region.last <= last then region.inside = f.name end
-    if region.first <= f.first and last <= region.last then
-      region.whole = region.whole or {}
-      table.insert(region.whole, f.name)
+    if region.first <= f.first and last <= region.last then table.insert(region.whole, f.name) end
+  end
+end
+
+-- What is wrong with a region as it would be shown.
+local function problem_of(path, region, lines)
+  if #lines == 0 then
+    return ("%s:%d: region %s is empty"):format(path, region.first, region.name)
+  end
+  for i, line in ipairs(lines) do
+    local width = utf8.len(line) or #line
+    if width > WIDEST then
+      return ("%s: line %d of region %s has %d columns, at most %d fit: %s"):format(path, i,
+        region.name, width, WIDEST, line:match("^%s*(.*)"))
     end
   end
 end
 
 function source.region(path, name)
   local file = open(path)
-  if not file then return nil, ("there is no file %s"):format(path) end
+  if not file then return nil, "there is no file " .. path end
   if file.problem then return nil, file.problem end
   local region = file.regions[name]
   if not region then
-    return nil, ("%s has no region %s; it has: %s"):format(path, name, table.concat(file.order, ", "))
+    local there = table.concat(file.order, ", ")
+    return nil, ("%s has no region %s; it has: %s"):format(path, name, there)
   end
-  if region.lines then return region end
-  local lines = shown_lines(file, region)
-  if #lines == 0 then return nil, ("%s:%d: region %s is empty"):format(path, region.first, name) end
-  for i, line in ipairs(lines) do
-    local width = utf8.len(line) or #line
-    if width > WIDEST then
-      return nil, ("%s: line %d of region %s has %d columns, at most %d fit: %s"):format(path, i, name,
-        width, WIDEST, line:match("^%s*(.*)"))
-    end
-  end
+  region.lines = shown_lines(file, region)
+  local message = problem_of(path, region, region.lines)
+  if message then return nil, message end
   place(file, region)
-  region.lines = lines
   return region
 end
 
 function source.regions(path)
   local file = open(path)
-  if not file then return nil, ("there is no file %s"):format(path) end
+  if not file then return nil, "there is no file " .. path end
   return not file.problem and file.order or nil, file.problem
 end
 

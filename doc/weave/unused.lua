@@ -8,16 +8,15 @@ local unused = {}
 local FOLDERS = {"src", "cuda", "lua", "emu", "tests", "exercises/labs"}
 local NOT_IN = "^tests/book/" -- planted mistakes
 
+local COMMAND = "cd '%s' && grep -rlE '^ *(//|--)> region ' %s 2>/dev/null"
+
 local function files_with_regions()
   local list = {}
-  for _, folder in ipairs(FOLDERS) do
-    local pipe = assert(io.popen(("cd '%s' && grep -rlE '^ *(//|--)> region ' %s 2>/dev/null"):format(
-      setting.root, folder)))
-    for path in pipe:lines() do
-      if not path:find(NOT_IN) then table.insert(list, path) end
-    end
-    pipe:close()
+  local pipe = assert(io.popen(COMMAND:format(setting.root, table.concat(FOLDERS, " "))))
+  for path in pipe:lines() do
+    if not path:find(NOT_IN) then table.insert(list, path) end
   end
+  pipe:close()
   table.sort(list)
   return list
 end

@@ -4,7 +4,6 @@
 -- taken block by block, so that it is known below which heading something stands.
 
 local chapter = require "chapter"
-local facts = require "facts"
 local listing = require "listing"
 local maths = require "maths"
 local marks = require "marks"
@@ -26,14 +25,14 @@ local function take_title(blocks)
   end
   table.remove(blocks, 1)
   chapter.id, chapter.title = title.identifier, html.plain(title.content)
-  chapter.section = nil
 end
 
 local function Header(header)
-  if header.level == 1 and not reference.is_here() then
-    chapter.complain("# " .. html.plain(header.content), "a second title; headings below it are ## and ###")
+  local title = html.plain(header.content)
+  if header.level == 1 then
+    chapter.complain("# " .. title, "a second title; headings below it are ## and ###")
   end
-  header.identifier = marks.section(header.level, header.identifier, html.plain(header.content))
+  header.identifier = marks.section(header.level, header.identifier, title)
   return header
 end
 
@@ -50,7 +49,8 @@ end
 -- What is done where. Formulas, then code, before what holds them.
 local inner = {
   Math = maths.Math, Code = names.Code, Cite = marks.Cite, Link = marks.Link, Span = names.Span,
-  CodeBlock = listing.CodeBlock, RawBlock = listing.RawBlock, Para = Para, Table = Table, Div = boxes.Div, Header = Header,
+  CodeBlock = listing.CodeBlock, RawBlock = listing.RawBlock, Para = Para, Table = Table,
+  Div = boxes.Div, Header = Header,
 }
 
 local function weave(doc)

@@ -44,7 +44,9 @@ local function check_headings(name, text)
   local last = 0
   for level in text:gmatch("<h(%d)[%s>]") do
     level = tonumber(level)
-    if level > last + 1 then complain(name, "a heading of level %d below one of level %d", level, last) end
+    if level > last + 1 then
+      complain(name, "a heading of level %d below one of level %d", level, last)
+    end
     last = level
   end
   local _, titles = text:gsub("<h1[%s>]", "")
@@ -74,9 +76,11 @@ for _, name in ipairs(names) do
   if drawn ~= spoken then complain(name, "%d formulas, %d of them as MathML", drawn, spoken) end
   check_headings(name, text)
 end
-for source in (read(folder .. "/../assets/book.css") .. read(folder .. "/../assets/katex.min.css")):gmatch("url%(([^)]*)%)") do
-  if source:find(":", 1, true) or not read(folder .. "/../assets/" .. source) then
-    complain("assets", "%s is not beside the style", source)
+for _, style in ipairs {"book.css", "katex.min.css"} do
+  for source in read(folder .. "/../assets/" .. style):gmatch("url%(([^)]*)%)") do
+    if source:find(":", 1, true) or not read(folder .. "/../assets/" .. source) then
+      complain(style, "%s is not beside it", source)
+    end
   end
 end
 if #names < 3 then complain(folder, "%d pages", #names) end
