@@ -36,7 +36,8 @@ function desk:has(exercise) return files.is_file(self:path(exercise)) end
 -- A broken exercise says what is wrong with it when it is asked for.
 function desk:find(word)
   for _, problem in ipairs(self.problems) do
-    if word:find(problem.id:match("^%d+%-(.*)$"), 1, true) then error(problem.why, 0) end
+    local name = problem.id:match("^%d+%-(.+)$")
+    if name and word:find(name, 1, true) then error(problem.why, 0) end
   end
   return course.find(self.list, word)
 end

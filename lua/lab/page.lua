@@ -30,7 +30,7 @@ local plain = {["–"] = "-", ["’"] = "'", ["“"] = '"', ["”"] = '"', ["×"
 
 -- The text as the terminal can show it; other bytes that steer a terminal are taken out.
 function page.showable(text)
-  text = text:gsub("[\0-\8\11-\31\127]", "?")
+  text = text:gsub("[\0-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?")
   if host.utf8 and utf8.len(text) then return text end
   return (text:gsub("[\xC2-\xF4][\x80-\xBF]*", function(sign) return plain[sign] or "?" end)
     :gsub("[\x80-\xFF]", "?"))
