@@ -43,10 +43,12 @@ local function all_done(out)
   out:line(page.paint("green", "All exercises are done.") .. " tarn-lab list shows them.")
 end
 
+-- Without a name: the first that is left, which may be there already.
 function learner.start(desk, words)
   local out = page.new()
   local exercise = words[1] and desk:find(words[1]) or desk:next()
   if not exercise then all_done(out)
+  elseif not words[1] and desk:has(exercise) then introduce(out, desk, exercise, desk:path(exercise))
   else introduce(out, desk, exercise, learner.put_start(desk, exercise)) end
   out:print()
   return 0

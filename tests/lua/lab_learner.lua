@@ -43,6 +43,13 @@ test("start puts the start there, of the next exercise where none is named", fun
   assert(read("05-memory.c"))
 end)
 
+test("start without a name leads to the one that is begun", function()
+  local status, out = run("start")
+  is(status, 0)
+  has(out, "4.1 prefix-loop")
+  has(out, "your file: " .. files.join(desk, "04-prefix-loop.c"))
+end)
+
 test("start touches no file that is there", function()
   edit("04-prefix-loop.c", "mine")
   local status, _, err = run("start", "4.1")
