@@ -47,9 +47,13 @@ end
 function learner.start(desk, words)
   local out = page.new()
   local exercise = words[1] and desk:find(words[1]) or desk:next()
-  if not exercise then all_done(out)
-  elseif not words[1] and desk:has(exercise) then introduce(out, desk, exercise, desk:path(exercise))
-  else introduce(out, desk, exercise, learner.put_start(desk, exercise)) end
+  if not exercise then
+    all_done(out)
+  else
+    local begun = not words[1] and desk:has(exercise)
+    introduce(out, desk, exercise,
+      begun and desk:path(exercise) or learner.put_start(desk, exercise))
+  end
   out:print()
   return 0
 end
