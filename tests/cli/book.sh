@@ -94,7 +94,7 @@ mistake "a figure without words for those who don't see it" $text 's/alt="[^"]*"
 mistake "a figure that nothing makes" $text 's/drawing.svg/painting.svg/' \
     "$text:23: there is no doc/figures/painting.lua that makes figures/painting.svg"
 mistake "a box of no kind" $text 's/::: question/::: qestion/' \
-    "$text:15: unknown div 'qestion'; there are answer, claim, contents, cost, exercises, hand, note, pitfall, question, refs, register, start"
+    "$text:15: unknown div 'qestion'; there are answer, claim, contents, cost, exercises, hand, note, pitfall, question, refs, register"
 mistake "a transcript that pandoc takes for text" $text 's/^```repl/& slow/' \
     "$text:40: pandoc reads no word behind \`\`\`repl: write \`\`\`{.repl .slow}"
 mistake "a chapter without a title" $text 1d "$text:1: a chapter begins with its title: # Title {#id}"
