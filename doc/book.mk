@@ -18,7 +18,7 @@ facts = doc/book/$(lang)
 site = doc/html/$(lang)
 
 weave = KATEX='$(KATEX)' NODE='$(NODE)' $(PANDOC) --from markdown-implicit_figures$(smart) --columns 300 --lua-filter $(srcdir)/doc/weave.lua \
-	-M root=$(srcdir) -M build=doc/book -M lang=$(lang) -M draft=$(draft)
+	-M root=$(srcdir) -M build=doc/book -M lang=$(lang) -M draft=$(draft) -M site=$(site)
 weave_page = $(weave) -M mode=page --to html5 --template $(srcdir)/doc/weave/page.html \
 	--syntax-definition $(srcdir)/doc/weave/repl.xml --citeproc -M link-citations=true \
 	--bibliography $(srcdir)/doc/references.bib --lua-filter $(srcdir)/doc/weave/cited.lua
@@ -33,6 +33,7 @@ $(facts)/reference.stamp: doc/reference.md $(weave_parts)
 $(facts)/book.lua: $(pages:%=$(facts)/%.stamp) always
 	$(AM_V_at)$(weave) -M mode=book -M chapters='$(pages)' -t plain -o /dev/null /dev/null
 always:
+-include $(pages:%=$(facts)/%.d)
 
 ## Pages, figures and what they need beside them; a script that returns
 ## something is a part of others.
@@ -59,7 +60,7 @@ site_files = $(pages:%=$(site)/%.html) $(figures:%=$(site)/figures/%.svg) \
 
 ## All pages as one, then as PDF.
 $(facts)/paper.html: $(site_files) doc/html/assets/paper.css
-	$(AM_V_GEN)$(weave) -M mode=paper -M site=$(site) --to html5 -o $@.tmp \
+	$(AM_V_GEN)$(weave) -M mode=paper --to html5 -o $@.tmp \
 	--template $(srcdir)/doc/weave/paper.html /dev/null && mv -f $@.tmp $@
 doc/tarn-book.pdf: $(facts)/paper.html
 	$(AM_V_GEN)$(WEASYPRINT) --base-url $(site)/ $< $@.tmp 2>$@.log && ! grep '^ERROR' $@.log >&2 && mv -f $@.tmp $@

@@ -32,7 +32,7 @@ CLEANFILES += lua/help_entries.lua lua/help_entries.lua.tmp
 
 ## Which chapter of the book explains what. The file stays as it is unless that has changed.
 lua/chapters.lua: $(wildcard $(srcdir)/doc/en/[0-9]*.md) tools/chapters.awk
-	$(AM_V_GEN)$(MKDIR_P) lua && LC_ALL=C $(AWK) -f $(srcdir)/tools/chapters.awk \
+	$(AM_V_at)$(MKDIR_P) lua && LC_ALL=C $(AWK) -f $(srcdir)/tools/chapters.awk \
 	$(srcdir)/doc/en/[0-9]*.md >$@.tmp && { cmp -s $@.tmp $@ || mv -f $@.tmp $@; }
 CLEANFILES += lua/chapters.lua lua/chapters.lua.tmp
 EXTRA_DIST += tools/chapters.awk
