@@ -1,4 +1,5 @@
-/* attention.h: reference values of attention. Made by attention.py; do not edit. */
+/* attention.h: reference values of attention. Made by attention.py; do not edit.
+ * Longer than a file of ours may be, for all of it is numbers. */
 #ifndef TARN_GOLDEN_ATTENTION_H
 #define TARN_GOLDEN_ATTENTION_H
 
