@@ -19,7 +19,7 @@ lab_lua_sources = lua/lab/files.lua lua/lab/arguments.lua lua/lab/page.lua \
 
 ## What runs a learner's file, and what is in the child process.
 lab_lua_sources += lua/lab/run.lua lua/lab/run_draw.lua lua/lab/run_compare.lua \
-	lua/lab/run_costs.lua lua/lab/run_process.lua lua/lab/run_arguments.lua \
+	lua/lab/run_costs.lua lua/lab/run_judge.lua lua/lab/run_process.lua lua/lab/run_arguments.lua \
 	lua/lab/run_literal.lua lua/lab/run_faults.lua lua/lab/run_c.lua lua/lab/run_lua.lua \
 	lua/lab/run_cuda.lua lua/lab/child.lua lua/lab/child_cuda.lua
 

@@ -4,7 +4,8 @@
  * The function is compiled with -fsanitize=thread, so that it calls a function before each
  * access of memory that is not in a register; these are the functions, in place of the
  * sanitizer's own (as in emu/hooks.c). The linker gives its calls of malloc to those below
- * (--wrap). A word is 4 bytes, a float. */
+ * (--wrap). A word is 4 bytes, a float. This is a part of the harness's file: what it counts in
+ * has no name that the learner's file could use. */
 #include <malloc.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -168,15 +169,13 @@ static size_t fixed_memory(void)
     return all > HARNESS_OWN ? all - HARNESS_OWN : 0;
 }
 
-void harness_count_begin(void);
-void harness_count_begin(void)
+static void harness_count_begin(void)
 {
     bytes_read = bytes_written = held = peak = 0;
     counting = true;
 }
 
-void harness_count_end(FILE *said, int number);
-void harness_count_end(FILE *said, int number)
+static void harness_count_end(FILE *said, int number)
 {
     enum { WORD = 4 };
     counting = false;

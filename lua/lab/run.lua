@@ -9,10 +9,9 @@
 -- a case that ends the child the others get a new one.
 
 local system = require "tarn.lab.system"
-local arguments = require "tarn.lab.run_arguments"
-local compare = require "tarn.lab.run_compare"
 local draw = require "tarn.lab.run_draw"
 local costs = require "tarn.lab.run_costs"
+local judge = require "tarn.lab.run_judge"
 local literal = require "tarn.lab.run_literal"
 local process = require "tarn.lab.run_process"
 
@@ -22,7 +21,6 @@ local languages = {c = require "tarn.lab.run_c", lua = require "tarn.lab.run_lua
 local run = {isolation = process.isolation, parallel = process.parallel}
 
 local LARGEST_FILE = 1 << 20
-local MOST_SHOWN = 4000 -- bytes of a message, and of what a program prints
 local ENDLESS = 2 -- cases that may use up their time before the rest is given up
 
 -- ---- the folder ------------------------------------------------------------------------
@@ -104,7 +102,10 @@ local function reports(said)
     if word == "fail" then of(number).failed = literal.unescape(rest) end
     if word == "note" then of(number).note = literal.unescape(rest) end
     local key, value = (rest or ""):match("^([%w_]+) (%d+)$")
-    if word == "cost" and key then of(number).costs[key] = tonumber(value) end
+    if word == "cost" and key then
+      local counts = of(number).costs
+      counts[key] = math.max(counts[key] or 0, tonumber(value)) -- nobody can say less later
+    end
     if word == "blank" and key then of(number).blanks[key] = tonumber(value) end
   end
   return by_number
@@ -154,93 +155,10 @@ local function run_all(work, numbers, counted, done)
   end
 end
 
--- ---- judging ---------------------------------------------------------------------------
-
--- Results of a language that has files for them: name -> tensor in its shape.
-local function results_of(work, one, folder)
-  if work.language.results then return work.language.results(one, folder) end
-  local values = {}
-  for name, file in pairs(work.language.result_files(work, one, folder)) do
-    local got, why = arguments.read_result(file.path)
-    if not got then return nil, name .. " " .. why end
-    values[name] = work.language.shaped(file, got, one)
-    if values[name] == nil then return nil, name .. " has another number of elements" end
-  end
-  return values
-end
-
--- What a result has to be compared with, and how.
-local function options_for(work, one, name, report)
-  local tol, files = one.case.tol or work.exercise.tol or {}, work.language.result_files
-  local file = files and files(work, one, report.left)[name]
-  return {k = tol.k, dtype = tol.dtype or file and file.dtype, blanks = report.blanks[name]}
-end
-
-local function expected_of(work, one, got)
-  local spec = one.case.spec or work.exercise.spec
-  local expected = spec(one.inputs)
-  if type(expected) ~= "table" or expected[1] ~= nil then
-    local name = next(got)
-    expected = {[name] = expected}
-  end
-  return expected
-end
-
--- Lets the case's own check look at the results; what it can't read is the learner's.
-local function ask_check(one, got)
-  local ran, ok, message = pcall(one.case.check, one.inputs, got)
-  if not ran then return {message = "the check could not read the result: " .. tostring(ok)} end
-  return not ok and {message = message or "it is not what was asked for"} or nil
-end
-
--- Compares what a run gave with the spec, or has it checked: nil, or what is wrong.
-local function compare_run(work, one, report)
-  local got, why = results_of(work, one, report.left)
-  if not got then return {message = why or "there are no results"} end
-  if one.case.check then return ask_check(one, got) end
-  local names, expected = {}, expected_of(work, one, got)
-  for name in pairs(expected) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
-    local wrong = compare.values(name, got[name], expected[name],
-      options_for(work, one, name, report))
-    if wrong then return wrong end
-  end
-end
-
--- What is wrong with a case: nil, or a table with message and kind: "wrong", "cost", "crash",
--- "time", "memory", "output", "processes".
-local function judge(work, one, done)
-  local report = done[one.number] or {problem = "it was not run", kind = "crash"}
-  if report.problem then return {message = report.problem, kind = report.kind} end
-  local wrong = compare_run(work, one, report)
-  if wrong then
-    wrong.kind = "wrong"
-    return wrong
-  end
-  wrong = costs.judge(work, one)
-  if wrong then wrong.kind = wrong.kind or "cost" end
-  return wrong
-end
-
--- What a program has written, fit for a terminal.
-local function harmless(text)
-  return text and text:sub(1, MOST_SHOWN):gsub("[^%g%s\x80-\xff]", "?") or nil
-end
-
-local function case_result(work, one, done)
-  local case, wrong = one.case, judge(work, one, done)
-  local result = {name = case.name, ok = not wrong, max = case.points, costs = one.costs,
-    points = wrong and 0 or case.points, equation = case.equation}
-  for key, value in pairs(wrong or {}) do result[key] = value end
-  result.message = harmless(result.message)
-  return result
-end
-
 -- ---- the whole -------------------------------------------------------------------------
 
 local function all_failed(cases, problem)
-  local result = {cases = {}, points = 0, max = 0, problem = harmless(problem)}
+  local result = {cases = {}, points = 0, max = 0, problem = judge.harmless(problem)}
   for i, case in ipairs(cases) do
     result.cases[i] = {name = case.name, ok = false, points = 0, max = case.points,
       equation = case.equation, message = result.problem, kind = "compile"}
@@ -266,9 +184,9 @@ local function check_in_folder(work, text)
   run_all(work, numbers_of(firsts), false, done)
   costs.measure(work, done, run_all)
   local result = {cases = {}, points = 0, max = 0, warnings = work.warnings,
-    output = harmless(work.printed)}
+    output = judge.harmless(work.printed)}
   for i, one in ipairs(firsts) do
-    local case = case_result(work, one, done)
+    local case = judge.case(work, one, done)
     result.cases[i] = case
     result.points, result.max = result.points + case.points, result.max + case.max
   end

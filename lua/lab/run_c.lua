@@ -116,16 +116,39 @@ local function problem_of(work, ended, why)
   return faults.compiler(ended, work.file)
 end
 
--- Two processes at a time would be faster alone, and slower for a class.
-local function build(work, program, flags, link, parts)
+-- Compiles learner's file and harness into a program.
+local function build(work, program, flags, link, defines)
   local line = table.concat({learners_object(work, flags, program .. ".o"),
-    ("%s -std=gnu17 -O1 %s -c caller.c -o %s-caller.o"):format(work.compiler, parts.defines,
-      program),
-    parts.extra or "true",
-    ("%s %s -o %s %s.o %s-caller.o %s -lm"):format(work.compiler, link, program, program, program,
-      parts.objects or "")}, " && ")
+    ("%s -std=gnu17 -O1 %s -c caller.c -o %s-caller.o"):format(work.compiler, defines, program),
+    ("%s %s -o %s %s.o %s-caller.o -lm"):format(work.compiler, link, program, program, program)},
+    " && ")
   local ended, why = compile(work, line)
   return problem_of(work, ended, why), ended
+end
+
+-- Words that could keep what a function does from being counted.
+local HIDING = {"no_sanitize", "asm", "__real_", "__wrap_", "__libc_", "__tsan_", "mmap", "sbrk",
+  "alloca"}
+
+-- Looks for such words where macros are gone: nil, or which, and in which line.
+local function hidden_costs(work)
+  local ended = compile(work, ("%s -std=gnu17 -E -include prototype.h %s"):format(work.compiler,
+    quote(work.file)))
+  if not ended or ended.ending ~= "exit" or ended.code ~= 0 then return "can't be read again" end
+  local file, number = "", 0
+  for line in ended.out:gmatch("([^\n]*)\n") do
+    local at, name = line:match('^# (%d+) "([^"]*)"')
+    if at then
+      file, number = name, tonumber(at)
+    else
+      for _, word in ipairs(file == work.file and HIDING or {}) do
+        if line:find(word, 1, true) then
+          return ("%s:%d: '%s' would hide what the function costs"):format(file, number, word)
+        end
+      end
+      number = number + 1
+    end
+  end
 end
 
 -- prepare(work) -> nil, or why the exercise's file can't be run. work: folder, file (its name
@@ -144,21 +167,19 @@ function c.prepare(work)
   copy(work, "harness.c")
   process.write(work.folder .. "/prototype.h", prototype(exercise, work.arguments))
   process.write(work.folder .. "/caller.c", caller(exercise, work.arguments, given))
-  local sanitizers = SANITIZERS
-  local problem, ended = build(work, "exercise", sanitizers, "-fsanitize=address,undefined",
-    {defines = ""})
+  local problem, ended = build(work, "exercise", SANITIZERS, "-fsanitize=address,undefined", "")
   if not problem then work.warnings = faults.warnings(ended.err, work.file) end
   return problem
 end
 
 -- prepare_costs(work) -> nil or a problem: the program that counts.
 function c.prepare_costs(work)
+  local hidden = hidden_costs(work)
+  if hidden then return hidden end
   copy(work, "costs.c")
   local wrap = ""
   for _, name in ipairs(WRAPPED) do wrap = wrap .. " -Wl,--wrap=" .. name end
-  return (build(work, "costs", COUNTED, wrap, {defines = "-DHARNESS_COSTS",
-    objects = "costs-count.o",
-    extra = work.compiler .. " -std=gnu17 -O1 -c costs.c -o costs-count.o"}))
+  return (build(work, "costs", COUNTED, wrap, "-DHARNESS_COSTS"))
 end
 
 -- How a child is started that runs some of the runs, by their numbers.

@@ -33,13 +33,12 @@ function costs.measure(work, done, run_all)
   for _, one in ipairs(list) do
     if apart or not done[one.number] then numbers[#numbers + 1] = one.number end
   end
-  if apart and #numbers > 0 then
-    local problem = apart(work)
-    if problem then error("the program that counts " .. problem, 0) end
-    counted = {}
+  local problem = apart and #numbers > 0 and apart(work)
+  if apart then counted = {} end
+  if not problem then run_all(work, numbers, apart ~= nil, counted) end
+  for _, one in ipairs(list) do
+    one.counted = problem and {problem = problem, kind = "cost"} or counted[one.number]
   end
-  run_all(work, numbers, apart ~= nil, counted)
-  for _, one in ipairs(list) do one.counted = counted[one.number] end
 end
 
 -- The run with the shorter inputs of the same case.
@@ -67,9 +66,6 @@ end
 
 local function judge_growth(work, one, most)
   local second = second_of(work, one)
-  if second.counted.problem then
-    return {message = second.counted.problem, kind = second.counted.kind}
-  end
   local growth = total(second.counted.costs) / math.max(1, total(one.counted.costs))
   one.costs.growth = growth
   if growth <= most then return nil end
@@ -87,6 +83,7 @@ local function judge_ratios(one, limit)
   for _, row in ipairs(RATIOS) do
     local actual, least = one.costs[row[1] .. "_actual"], one.costs[row[1] .. "_least"]
     if actual and least > 0 then one.costs[row[1]] = actual / least end
+    if limit[row[1]] and not actual then return {message = row[1] .. " can't be counted here"} end
     if limit[row[1]] and one.costs[row[1]] and one.costs[row[1]] > limit[row[1]] then
       return {message = ("it takes %.2f times the least possible %s; allowed are %.2f; %s"):format(
         actual / least, row[2], limit[row[1]], one.counted.note or "")}
@@ -98,14 +95,13 @@ end
 function costs.judge(work, one)
   local limit = one.case.limit
   if not limit then return nil end
-  if one.counted.problem then
-    return {message = one.counted.problem, kind = one.counted.kind}
-  end
   one.costs = one.counted.costs
+  if not next(one.costs) then return {message = "what it costs was not counted"} end
   for _, row in ipairs(COUNTED) do
     local most, counted = limit[row[1]], one.costs[row[2]]
     if type(most) == "function" then most = most(one.inputs) end
-    if most and counted and counted > most then
+    if most and not counted then return {message = row[1] .. " can't be counted here"} end
+    if most and counted > most then
       return {message = ("it takes %s %s, allowed are %s"):format(text(counted), row[3],
         text(most)), cost = row[1], counted = counted, allowed = most}
     end

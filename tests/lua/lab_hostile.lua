@@ -246,6 +246,47 @@ test("a compiler that does not end, or says too much, is stopped", function()
   has(check_text(nested .. "int a[] = {B(B(1,))};\n" .. FUNCTION).problem, "does not compile: ")
 end)
 
+-- An exercise whose answer is to be cheap: out[i] = x[i], once.
+local cheap = {name = "cheap", language = "c", entry = "deed",
+  parameters = {"size_t N", {"const float *x", "N"}, {"float *out", "N"}},
+  spec = function(inputs) return {out = inputs.x} end,
+  cases = {{name = "once", points = 1, limit = {growth = 2.1, loads = 40, heap = 100},
+    inputs = function(draw, scale) return {x = draw.randn(16 * scale)} end}}}
+
+local DEAR = "volatile float sum = 0;\nfor (size_t i = 0; i < N * N; i++) sum += x[i % N];\n"
+local COPIES = "for (size_t i = 0; i < N; i++) out[i] = x[i];\n"
+
+local CHEATS = {
+  {"an honest answer", "", COPIES, nil},
+  {"a dear answer", "", DEAR .. COPIES, "floats read"},
+  {"counts that it says itself", "", DEAR .. COPIES ..
+    "dprintf(3, \"cost 1 loads 0\\ncost 2 loads 0\\n\");",
+    "floats read"},
+  {"counts that are cleared", "__attribute__((weak)) void harness_count_begin(void);\n",
+    DEAR .. COPIES .. "if (harness_count_begin) harness_count_begin();", "floats read"},
+  {"right for short sequences only", "", "if (N < 20) {" .. COPIES .. "}",
+    "for a sequence twice as long"},
+  {"wrong where it is counted", "",
+    "\n#ifdef __SANITIZE_THREAD__\n(void)N, (void)x, (void)out;\n" ..
+    "#else\n" .. DEAR .. COPIES .. "#endif\n", "out was not written"},
+  {"not to be counted",
+    "#define JOIN(a, b) a##b\n__attribute__((JOIN(no_, sanitize)(\"thread\")))\n",
+    DEAR .. COPIES, "would hide what the function costs"},
+}
+
+test("costs can't be talked down", function()
+  for _, cheat in ipairs(CHEATS) do
+    local text = "#include <stdio.h>\n" .. cheat[2] ..
+      "void deed(size_t N, const float *x, float *out)\n{\n" .. cheat[3] .. "}\n"
+    local case = run.check(cheap, answer(text, "c"), {limits = LIMITS}).cases[1]
+    if cheat[4] then
+      has(cheat[1] .. ": " .. tostring(case.message), cheat[4])
+    else
+      is({cheat[1], case.message}, {cheat[1], nil})
+    end
+  end
+end)
+
 test("a link, a folder and a pipe are no files to hand in", function()
   local link = scratch .. "/link.c"
   assert(os.execute(("ln -s '%s' '%s' && mkfifo '%s/pipe.c'"):format(bait.solution, link, scratch)))
@@ -328,7 +369,7 @@ local CUDA = {
   {"nothing more", "", nil},
   {"exit(0) when loaded", "_exit(0);", "left the program"},
   {"processes without end", "for (;;) if (fork() == 0) for (;;) pause();",
-    "more and more processes"},
+    "more and more processes", "more memory"},
   {"a file", ("if (!unlink(%q)) _exit(0);"):format(bait.home), nil},
 }
 
@@ -338,8 +379,11 @@ if there then
     for _, attack in ipairs(CUDA) do
       local result = run.check(kernel, answer(COPY:format(attack[2]), "cu"),
         {limits = LIMITS, isolate = way})
+      local message = tostring(result.cases[1].message)
       if attack[3] then
-        has(attack[1] .. ": " .. tostring(result.cases[1].message), attack[3])
+        -- Where memory is dear, as with a sanitizer in this program, it is used up first.
+        assert(message:find(attack[3], 1, true) or attack[4] and message:find(attack[4], 1, true),
+          attack[1] .. ": " .. message)
       else
         is({attack[1], result.cases[1].message}, {attack[1], nil})
       end
