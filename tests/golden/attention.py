@@ -192,7 +192,8 @@ def c_array(name, rows):
     return f"static const double {name}[] = {{\n" + "\n".join(lines) + "\n};\n"
 
 
-HEAD = """/* attention.h: reference values of attention. Made by attention.py; do not edit.\n * Longer than a file of ours may be, for all of it is numbers. */
+HEAD = """/* attention.h: reference values of attention. Made by attention.py; do not edit.
+ * Longer than a file of ours may be, for all of it is numbers. */
 #ifndef TARN_GOLDEN_ATTENTION_H
 #define TARN_GOLDEN_ATTENTION_H
 
