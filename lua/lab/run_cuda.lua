@@ -24,9 +24,9 @@ end
 -- it lie the solutions.
 local function header_folders()
   local shown = {}
-  for _, path in ipairs {loader.installed, system.program:gsub("/[^/]*$", "") ..
-    "/share/tarn/kernels", loader.source .. "/cuda", loader.source .. "/emu",
-    loader.source .. "/src"} do
+  local beside = loader.program:gsub("/[^/]*$", "") .. "/share/tarn/kernels"
+  for _, path in ipairs {loader.installed, beside, loader.source .. "/cuda",
+    loader.source .. "/emu", loader.source .. "/src"} do
     if system.kind(path) == "folder" then shown[#shown + 1] = path end
   end
   return shown
