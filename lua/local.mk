@@ -9,8 +9,8 @@ lua_sources = lua/report.lua lua/bench.lua lua/profile.lua lua/tour.lua \
 	lua/commands.lua lua/env.lua lua/restricted.lua
 
 ## Those of tarn-lab: lua/lab/show.lua is required as tarn.lab.show, by who needs it.
-lab_lua_sources = lua/lab/files.lua lua/lab/arguments.lua lua/lab/page.lua \
-	lua/lab/entries.lua lua/lab/manifest.lua lua/lab/course.lua lua/lab/predict.lua \
+lab_lua_sources = lua/lab/files.lua lua/lab/arguments.lua lua/lab/printable.lua \
+	lua/lab/page.lua lua/lab/entries.lua lua/lab/manifest.lua lua/lab/course.lua lua/lab/predict.lua \
 	lua/lab/start.lua lua/lab/progress.lua lua/lab/desk.lua lua/lab/show.lua lua/lab/learner.lua \
 	lua/lab/reset.lua lua/lab/report.lua lua/lab/watch.lua \
 	lua/lab/data.lua lua/lab/rules.lua lua/lab/sheet.lua lua/lab/identity.lua \

@@ -19,6 +19,7 @@ local tensor, read_tensor = tarn.tensor, tarn.read
 local save = host.tensor_metatable.__methods.save
 local type, tostring, error, ipairs, pairs = type, tostring, error, ipairs, pairs
 local math_type, getmetatable = math.type, debug.getmetatable
+local setmetatable, rawget = setmetatable, rawget
 local concat, pack, unpack = table.concat, table.pack, table.unpack
 local gsub, gmatch, find = string.gsub, string.gmatch, string.find
 local format, sub = string.format, string.sub
@@ -85,6 +86,17 @@ local function take_away(names)
   end
 end
 
+-- Finalizers run where nothing is counted.
+local function take_finalizers()
+  tensor_metatable.__metatable = false
+  function _G.setmetatable(value, meta)
+    if type(meta) == "table" and rawget(meta, "__gc") ~= nil then
+      error("setmetatable: there is no __gc in an exercise", 0)
+    end
+    return setmetatable(value, meta)
+  end
+end
+
 local function argument(given, run)
   if given.npy then return read_tensor(format("in/%d.%s.npy", run.number, given.name)) end
   return given.value
@@ -109,9 +121,8 @@ local function run_one(run, loaded)
   say("call " .. run.number .. "\n")
   count()
   local results = pack(f(unpack(values, 1, #run.arguments)))
-  local instructions = count(true)
-  say(format("cost %d instructions %d\n", run.number, instructions))
-  write_results(run, results)
+  write_results(run, results) -- may call the learner's metamethods
+  say(format("cost %d instructions %d\n", run.number, count(true)))
 end
 
 -- The message of an error with the line of the learner's file where it happened.
@@ -140,8 +151,10 @@ end
 
 local function run_lua(order)
   take_away(order.without)
+  take_finalizers()
   learners_file = order.file
   limit(order.memory)
+  count() -- coroutines that are made while loading are counted too
   local ok, loaded = xpcall(load_file, explain, order)
   if not ok then
     say("unloadable " .. escaped(loaded) .. "\n")

@@ -8,6 +8,7 @@
 -- becomes of marks that were given by hand is in marks.lua.
 
 local tarn = require "tarn"
+local host = require "tarn.host"
 local run = require "tarn.lab.run"
 local course = require "tarn.lab.course"
 local files = require "tarn.lab.files"
@@ -15,6 +16,7 @@ local identity = require "tarn.lab.identity"
 local marks = require "tarn.lab.marks"
 local page = require "tarn.lab.page"
 local predict = require "tarn.lab.predict"
+local printable = require "tarn.lab.printable"
 local progress = require "tarn.lab.progress"
 local rules = require "tarn.lab.rules"
 local system = require "tarn.lab.system"
@@ -31,12 +33,15 @@ local function students_of(folder, seen)
   if not names then error("grade: " .. folder .. ": there is no such folder", 0) end
   for _, name in ipairs(names) do
     local path = files.join(folder, name)
-    if system.kind(path) == "folder" then
-      if seen[name] then
-        error(("grade: %s is in %s and in %s"):format(name, seen[name], folder), 0)
+    local kind, student = system.kind(path), printable.text(name)
+    if kind == "folder" then
+      if seen[student] then
+        error(("grade: %s is in %s and in %s"):format(student, seen[student], folder), 0)
       end
-      seen[name] = folder
-      list[#list + 1] = {name = name, folder = path}
+      seen[student] = folder
+      list[#list + 1] = {name = student, folder = path}
+    elseif kind == "link" then
+      host.note(("%s in %s is a link: left out"):format(student, folder))
     end
   end
   if #list == 0 then
@@ -81,7 +86,7 @@ end
 
 -- What a student has written may be in a message, signs that steer a terminal among it.
 local function first_line(text)
-  return (text:match("^[^\n]*"):gsub("%c", "?"):gsub("%s+$", ""))
+  return printable.text((text:match("^[^\n]*"):gsub("%s+$", "")))
 end
 
 local function check(entry, by, isolate)
@@ -101,7 +106,7 @@ end
 local function graded(entry, by, isolate)
   if not entry.path then return 0, entry.why end
   local text, why = system.read(entry.path, LARGEST)
-  if not text then return 0, why end
+  if not text then return 0, printable.text(why) end
   local question = predict.unanswered(entry.exercise, text)
   if question then return 0, "not answered before the run: " .. question end
   return check(entry, by, isolate)

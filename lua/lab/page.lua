@@ -11,6 +11,7 @@
 --   page.paint("red", text)      colour never stands alone: the words say the same
 
 local host = require "tarn.host"
+local printable = require "tarn.lab.printable"
 local system = require "tarn.lab.system"
 local entry = require "tarn.entry"
 
@@ -28,9 +29,9 @@ local plain = {["–"] = "-", ["’"] = "'", ["“"] = '"', ["”"] = '"', ["×"
   ["≤"] = "<=", ["≥"] = ">=", ["≠"] = "!=", ["φ"] = "phi", ["Σ"] = "sum", ["→"] = "->",
   ["ᵀ"] = "^T", ["²"] = "^2", ["√"] = "sqrt", ["∞"] = "inf", ["…"] = "...", ["ε"] = "eps"}
 
--- The text as the terminal can show it; other bytes that steer a terminal are taken out.
+-- The text as the terminal can show it; what steers a terminal is taken out.
 function page.showable(text)
-  text = text:gsub("[\0-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?")
+  text = printable.signs(text, "?")
   if host.utf8 and utf8.len(text) then return text end
   return (text:gsub("[\xC2-\xF4][\x80-\xBF]*", function(sign) return plain[sign] or "?" end)
     :gsub("[\x80-\xFF]", "?"))

@@ -18,6 +18,7 @@ local progress = {FILE = "progress.txt"}
 
 local date = os.date
 local HEAD = "# What tarn-lab knows of this folder: one line an exercise, mergeable.\n"
+local MOST_HINTS = 3
 local rank = {open = 1, failed = 2, passed = 3}
 
 function progress.new()
@@ -34,7 +35,7 @@ local function parse_line(line)
   local fields = {}
   for key, value in rest:gmatch("(%l+)=(%S+)") do fields[key] = value end
   return name, {status = status, points = tonumber(points) or 0, max = tonumber(max) or 0,
-    hints = whole(fields.hints) or 0, seed = whole(fields.seed),
+    hints = math.max(0, math.min(whole(fields.hints) or 0, MOST_HINTS)), seed = whole(fields.seed),
     solution = fields.solution == "yes", date = fields.date}
 end
 

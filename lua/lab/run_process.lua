@@ -66,7 +66,7 @@ end
 local function bwrap_arguments(order)
   local argv = {"bwrap", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000",
     "--die-with-parent", "--new-session", "--hostname", "lab", "--proc", "/proc", "--dev",
-    "/dev"}
+    "/dev", "--dir", "/tmp"}
   for _, path in ipairs(SYSTEM) do
     local kind = system.kind(path)
     if kind == "link" then
@@ -76,10 +76,13 @@ local function bwrap_arguments(order)
     end
   end
   for _, path in ipairs(hidden_folders()) do add(argv, "--tmpfs", path) end
-  add(argv, "--tmpfs", "/tmp")
   for _, path in ipairs(order.shown or {}) do add(argv, "--ro-bind", path, path) end
   add(argv, order.writes == "all" and "--bind" or "--ro-bind", order.folder, "/lab")
   if order.writes ~= "all" then add(argv, "--bind", order.folder .. "/out", "/lab/out") end
+  -- bwrap's own file systems are in memory, and what is in /proc belongs to who runs this.
+  for _, path in ipairs {"/", "/proc", "/dev", table.unpack(hidden_folders())} do
+    add(argv, "--remount-ro", path)
+  end
   add(argv, "--chdir", "/lab")
   add(argv, "--seccomp", "4", "--")
   return argv
@@ -119,8 +122,8 @@ local function start(order)
   local written = order.writes == "all" and order.folder or order.folder .. "/out"
   local readable, writable
   if not inside then
-    readable, writable = {"/dev", "/proc/self", "/proc/meminfo", "/sys/devices/system/cpu"},
-      {"/dev/null"}
+    readable, writable = {"/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/proc/self",
+      "/proc/meminfo", "/sys/devices/system/cpu"}, {"/dev/null"}
     add(readable, table.unpack(SYSTEM))
     add(readable, order.folder, table.unpack(order.shown or {}))
     for folder in (getenv("PATH") or ""):gmatch("[^:]+") do add(readable, folder) end
@@ -129,8 +132,8 @@ local function start(order)
   return system.start {argv = argv, env = env, folder = order.folder, written = written,
     answer = order.answer, cpu = limits.seconds, wall = limits.seconds * CLOCK,
     memory = limits.bytes, output = limits.output, file = limits.file, disk = limits.disk,
-    space = order.space, alone = order.alone, threads = order.threads, bwrap = inside,
-    readable = readable, writable = writable}
+    space = order.space, running = order.writes ~= "all", alone = order.alone,
+    threads = order.threads, bwrap = inside, readable = readable, writable = writable}
 end
 
 -- isolation() -> "bwrap", or nil and why not. It is tried once, with what a child gets.
@@ -157,8 +160,8 @@ end
 local together = false
 
 -- run(order) -> how the child ended (see src/lab/lua_process.c); or nil, why it did not begin.
--- order: argv, folder, isolate = "bwrap" | "none", writes = "all" | "out", alone, threads,
--- limits, answer, space, env; own = true: this program is what runs.
+-- order: argv, folder, isolate = "bwrap" | "none", writes = "all" (a compiler) | "out", alone,
+-- threads, limits, answer, space, env; own = true: this program is what runs.
 function process.run(order)
   if order.own then
     order.shown = table.move(order.shown or {}, 1, #(order.shown or {}), 1, {})

@@ -14,7 +14,7 @@ end
 
 local function quoted(value)
   local text = plain(value)
-  if text:find('[",\r\n]') then return '"' .. text:gsub('"', '""') .. '"' end
+  if text:find('[",;\t\r\n]') then return '"' .. text:gsub('"', '""') .. '"' end
   return text
 end
 
@@ -73,7 +73,7 @@ function sheet.markdown(columns, rows)
   for _, row in ipairs(rows) do
     local cells = {}
     for c, column in ipairs(columns) do
-      cells[c] = plain(row[column] or ""):gsub("[\r\n]+", " "):gsub("[|<]", "\\%0")
+      cells[c] = plain(row[column] or ""):gsub("[\r\n]+", " "):gsub("[\\|<%[`*]", "\\%0")
     end
     lines[#lines + 1] = line(cells)
   end

@@ -2,6 +2,7 @@
 #include "lab/fence.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/securebits.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -38,14 +39,22 @@ int tarn_fence_limit(const struct tarn_fence *f)
     return problem;
 }
 
+void tarn_fence_privileges(void)
+{
+    prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
+    for (int which = 0; prctl(PR_CAPBSET_DROP, which, 0, 0, 0) == 0;) which++;
+}
+
 #if HAVE_LANDLOCK
 
 enum {
     READ = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
            LANDLOCK_ACCESS_FS_READ_DIR,
     EVERYTHING = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1, /* of the first version */
+    TRUNCATE = 1 << 14,
+    TRUNCATE_SINCE = 3,
     OF_A_FILE = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
-                LANDLOCK_ACCESS_FS_WRITE_FILE
+                LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATE
 };
 
 /* Allows what lies below each path. One that is not there needs no rule. */
@@ -67,20 +76,26 @@ static int allow(int rules, char *const *paths, uint64_t access)
     return 0;
 }
 
-bool tarn_fence_has_files(void)
+static long version(void)
 {
     return syscall(SYS_landlock_create_ruleset, NULL, 0,
-                   LANDLOCK_CREATE_RULESET_VERSION) > 0;
+                   LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+bool tarn_fence_has_files(void)
+{
+    return version() > 0;
 }
 
 int tarn_fence_files(const struct tarn_fence *f)
 {
-    const struct landlock_ruleset_attr all = {.handled_access_fs = EVERYTHING};
+    const uint64_t handled = EVERYTHING | (version() >= TRUNCATE_SINCE ? TRUNCATE : 0);
+    const struct landlock_ruleset_attr all = {.handled_access_fs = handled};
     if (!f->readable) return 0;
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
     if (rules < 0) return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : errno;
     int problem = allow(rules, f->readable, READ);
-    if (!problem) problem = allow(rules, f->writable, EVERYTHING);
+    if (!problem) problem = allow(rules, f->writable, handled);
     if (!problem && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
                      syscall(SYS_landlock_restrict_self, rules, 0) != 0))
         problem = errno;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,6 +64,16 @@ static bool open_pipes(struct pipes *all)
     return opened;
 }
 
+/* Whatever this program or who started it has open ends with the exec. */
+static void close_others(unsigned first)
+{
+    enum { CLOEXEC = 1 << 2, MOST = 4096 }; /* CLOSE_RANGE_CLOEXEC */
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, ~0u, CLOEXEC) == 0) return;
+#endif
+    for (int file = (int)first; file < MOST; file++) fcntl(file, F_SETFD, FD_CLOEXEC);
+}
+
 /* Everything between fork and exec: what is called is safe there. Gives an errno. */
 static int become(const struct tarn_order *order, const struct pipes *all)
 {
@@ -72,11 +83,14 @@ static int become(const struct tarn_order *order, const struct pipes *all)
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* whose parents have gone are still counted */
     dup2(all->input[0], STDIN_FILENO);
     dup2(all->streams[TARN_STREAM_OUT][1], STDOUT_FILENO);
     dup2(all->streams[TARN_STREAM_ERR][1], STDERR_FILENO);
     dup2(all->streams[TARN_STREAM_SAID][1], CHILD_SAID);
+    close_others(CHILD_SAID + 1);
     if (chdir(order->folder) != 0) return errno;
+    if (!order->bwrap) tarn_fence_privileges();
     int problem = tarn_fence_limit(fence);
     if (!problem && order->bwrap) {
         const int filter = tarn_fence_filter_file(fence);
@@ -226,6 +240,7 @@ static enum tarn_ending takes_too_much(struct tarn_process *p, double time)
     const struct tarn_usage usage = tarn_usage_of(p->pid);
     if (usage.processes > MOST_PROCESSES) return TARN_TOO_MANY;
     if (p->memory && usage.memory > p->memory) return TARN_OUT_OF_MEMORY;
+    if (p->disk && usage.written > p->disk) return TARN_TOO_MUCH_OUTPUT;
     return p->disk && tarn_usage_of_folder(p->written) > p->disk ? TARN_TOO_MUCH_OUTPUT
                                                                  : TARN_RUNNING;
 }

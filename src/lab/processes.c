@@ -1,7 +1,8 @@
 /* processes.c: child processes in the module "tarn.lab.system", for lua/lab/run_process.lua.
  *
  *   start{argv={..}, env={..}, folder=, written=, answer=, cpu=, wall=, memory=, space=, file=,
- *         output=, disk=, alone=, threads=, bwrap=, readable={..}, writable={..}}  -> process
+ *         output=, disk=, running=, alone=, threads=, bwrap=, readable={..}, writable={..}}
+ *         -> process
  *   wait{process, ...}  -> the position of one that has ended, and how: {ending="exit"|"signal"|
  *         "time"|"memory"|"output"|"processes"|"stopped", code=, seconds=, out=, err=, said=}
  *   stop(process)
@@ -75,6 +76,7 @@ static struct tarn_order read_order(lua_State *L)
     order.fence = (struct tarn_fence){.cpu_seconds = (uint64_t)number(L, "cpu"),
                                       .space = (uint64_t)number(L, "space"),
                                       .file_bytes = (uint64_t)number(L, "file"),
+                                      .running = flag(L, "running"),
                                       .alone = flag(L, "alone"),
                                       .threads = flag(L, "threads"),
                                       .readable = strings(L, "readable"),

@@ -21,27 +21,55 @@ static size_t read_small(const char *path, char *text, size_t room)
     return n > 0 ? (size_t)n : 0;
 }
 
-static void add_usage(struct tarn_usage *usage, long pid, int depth)
+static void add_usage(struct tarn_usage *usage, long pid, int depth);
+
+/* The children that one of a process's threads has started. */
+static void add_children(struct tarn_usage *usage, long pid, const char *thread,
+                         int depth)
 {
     enum { MOST_CHILDREN = 4096 };
-    char path[64], text[MOST_CHILDREN];
-    unsigned long resident = 0;
-    snprintf(path, sizeof path, "/proc/%ld/statm", pid);
-    if (read_small(path, text, sizeof text)) sscanf(text, "%*s %lu", &resident);
-    usage->memory += resident * (uint64_t)sysconf(_SC_PAGESIZE);
-    usage->processes++;
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
-    if (depth == 0 || !read_small(path, text, sizeof text)) return;
+    char path[300], text[MOST_CHILDREN];
+    snprintf(path, sizeof path, "/proc/%ld/task/%s/children", pid, thread);
+    if (!read_small(path, text, sizeof text)) return;
     char *at = text, *end;
     for (long child = strtol(at, &end, 10); end != at; child = strtol(at, &end, 10)) {
-        add_usage(usage, child, depth - 1);
+        add_usage(usage, child, depth);
         at = end;
     }
 }
 
+/* What a process holds and has written, also into files that have no name any more. */
+static void add_process(struct tarn_usage *usage, long pid)
+{
+    char path[64], text[400];
+    unsigned long resident = 0;
+    unsigned long long written = 0;
+    snprintf(path, sizeof path, "/proc/%ld/statm", pid);
+    if (read_small(path, text, sizeof text)) sscanf(text, "%*s %lu", &resident);
+    snprintf(path, sizeof path, "/proc/%ld/io", pid);
+    if (read_small(path, text, sizeof text))
+        sscanf(text, "rchar: %*u wchar: %llu", &written);
+    usage->memory += resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    usage->written += written;
+    usage->processes++;
+}
+
+static void add_usage(struct tarn_usage *usage, long pid, int depth)
+{
+    enum { TOO_DEEP = 1000 }; /* processes: no compiler goes there */
+    char path[64];
+    add_process(usage, pid);
+    if (depth == 0) usage->processes += TOO_DEEP;
+    snprintf(path, sizeof path, "/proc/%ld/task", pid);
+    DIR *threads = depth > 0 ? opendir(path) : NULL;
+    for (const struct dirent *e; threads && (e = readdir(threads));)
+        if (e->d_name[0] != '.') add_children(usage, pid, e->d_name, depth - 1);
+    if (threads) closedir(threads);
+}
+
 struct tarn_usage tarn_usage_of(long pid)
 {
-    enum { GENERATIONS = 8 };
+    enum { GENERATIONS = 16 };
     struct tarn_usage usage = {0};
     add_usage(&usage, pid, GENERATIONS);
     return usage;

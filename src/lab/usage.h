@@ -5,11 +5,13 @@
 #include <stdint.h>
 
 struct tarn_usage {
-    uint64_t memory; /* bytes in use */
+    uint64_t memory;  /* bytes in use */
+    uint64_t written; /* bytes, to files and else */
     unsigned processes;
 };
 
-/* Of a process and those it has started, a few generations deep. */
+/* Of a process and those it has started, some generations deep; whoever goes on
+ * has too many. */
 struct tarn_usage tarn_usage_of(long pid);
 
 /* Bytes of the files below a folder. Too many files, or folders too deep, are UINT64_MAX. */

@@ -96,8 +96,11 @@ local HEAD = [[
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -174,6 +177,7 @@ static int opens(const char *path, int how)
     if (f >= 0) close(f);
     return f >= 0;
 }
+static int has_open(int first) { while (first < 64 && fcntl(first, F_GETFD) < 0) first++; return first < 64; }
 static int begin_process(void) { int p = fork(); if (p == 0) _exit(0); return p > 0; }
 ]]
 
@@ -204,12 +208,29 @@ local function deeds_file()
   try('opens(parent, O_RDONLY) && getppid() > 1')
   try("setrlimit(RLIMIT_CPU, &(struct rlimit){1000, 1000}) == 0")
   try("kill(-1, 0) == 0 && getpid() > 10")
+  for _, place in ipairs {"/", "/dev/", "/dev/shm/", "/tmp/", "/lab/", "/usr/"} do
+    try(("opens(%q, O_CREAT | O_RDWR)"):format(place .. "tarn-lab-was-here"))
+  end
+  for _, device in ipairs {"/dev/kmsg", "/dev/pts/0", "/dev/tty", "/proc/kcore"} do
+    try(("opens(%q, O_RDONLY)"):format(device))
+  end
+  try('opens("/proc/sys/kernel/core_pattern", O_WRONLY)')
+  -- What rules for files do not cover, and memory that nobody counts.
+  try(("truncate(%q, 0) == 0"):format(bait.home))
+  try(("chmod(%q, 0) == 0 || chown(%q, 1, 1) == 0"):format(bait.home, bait.home))
+  try('mkdir("out/folder", 0700) == 0 || symlink("/etc", "out/link") == 0')
+  try('fchmod(open("out/new", O_CREAT | O_RDWR, 0600), 04755) == 0 || unlink("out/new") == 0')
+  try('memfd_create("memory", 0) >= 0 || shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) >= 0')
+  try("mmap(0, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED")
+  try("prctl(PR_SET_PDEATHSIG, 0) == 0 || prctl(PR_SET_DUMPABLE, 0) == 0")
+  try("has_open(6)") -- 4 is the harness's, 5 the new file
   return table.concat(lines) ..
     "    if (getpid() > 10) { kill(getppid(), SIGKILL); kill(1, SIGKILL); kill(-1, SIGKILL); }\n" ..
     "    return 7;\n}\n"
 end
 
 test_ways("nothing outside can be read, written or removed; no process, no network", function(way)
+  local inherited <close> = assert(io.open(bait.home, "r+"))
   local result = run.check(attacks_course {{"deeds"}}, answer(deeds_file(), "c"),
     {limits = LIMITS, isolate = way})
   is({result.cases[1].message, result.points}, {nil, 1})
