@@ -52,7 +52,7 @@ local function tokens(draw, order, D)
   return {x = draw.randn(#order, D):to("float64"), order = order}
 end
 
-local tol = {k = 256, why = "the sums of the shuffled layer have another order"}
+local tol = {k = 256, dtype = "float64", why = "the sums of the shuffled layer have another order"}
 local both = {"x", "order"}
 
 return {

@@ -1,7 +1,8 @@
 -- order-blind: attention cannot see order; places make it visible. Chapter 1.
 --
--- put_back(t, order)  t is [N, D], the outputs for shuffled tokens: row n of the shuffled
---                     tokens was row order[n] before. Gives the rows of t in the old order.
+-- put_back(t, order)  t is [N, D], the outputs for shuffled tokens; order is a list of N whole
+--                     numbers: row n of the shuffled tokens was row order[n] before. Gives
+--                     the rows of t in the old order.
 -- places(N, D)        gives [N, D] in float64, D even. With the angle
 --                         a = i / 100^((c - 1) / D),  c odd,
 --                     entry (i, c) is sin(a) and entry (i, c + 1) is cos(a).

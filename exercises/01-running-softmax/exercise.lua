@@ -29,7 +29,8 @@ local function masked(t, list)
   return t
 end
 
-local tol = {k = 4096, why = "exp of a difference of scores up to 1000: their rounding counts"}
+local tol = {k = 4096, dtype = "float64",
+  why = "exp of a difference of scores up to 1000: their rounding counts"}
 local whole = {entry = "whole", parameters = {"scores", "values"}, results = {"out"}}
 local halves = {entry = "halves", parameters = {"scores", "values", "cut"}, results = {"out"}}
 
@@ -74,9 +75,10 @@ return {
       masked(inputs.scores, {1, 2, 7})
       return inputs
     end),
-    case(whole, "all keys masked: zeros", 1, function(draw)
+    case(halves, "all keys masked, in both halves: zeros", 1, function(draw)
       local inputs = row(draw, 4, 2, -1, 1)
       masked(inputs.scores, {1, 2, 3, 4})
+      inputs.cut = 2
       return inputs
     end),
     case(halves, "two halves, joined", 2, function(draw)
@@ -103,6 +105,10 @@ return {
     {
       file = "wrong/inf-minus-inf.lua", fails = "masked keys in front, their scores are -inf",
       because = "-inf - -inf is NaN", says = "nan",
+    },
+    {
+      file = "wrong/joins-nothing.lua", fails = "all keys masked, in both halves: zeros",
+      because = "both maxima are -inf, and their difference is NaN", says = "nan",
     },
     {
       file = "wrong/adds-halves.lua", fails = "two halves, joined",

@@ -74,12 +74,19 @@ return {
   },
   spec = spec,
   cases = {
-    {name = "one head, all weights 1", equation = "eq 5", points = 2,
+    {name = "one head, all weights 1", equation = "eq 5", points = 1,
       inputs = function(draw) return inputs(draw, 7, 1, 3, 2, one) end,
       tol = {k = 64, why = "sums of up to 7 C terms"}},
     {name = "three heads do not mix", equation = "eq 5", points = 2,
       inputs = function(draw) return inputs(draw, 9, 3, 4, 5, one) end,
       tol = {k = 64, why = "sums of up to 9 C terms"}},
+    {name = "eps is added to each denominator, once", equation = "eq 5", points = 1,
+      inputs = function(draw)
+        local x = inputs(draw, 5, 2, 3, 4, one)
+        x.eps = 2
+        return x
+      end,
+      tol = {k = 64, why = "sums of up to 5 C terms"}},
     {name = "keys of weight 0 do not exist", equation = "eq 5 with weights", points = 3,
       inputs = function(draw)
         local function weight(j) return j % 3 == 0 and 0 or draw.real(0.5, 2) end
@@ -92,6 +99,8 @@ return {
       limit = {growth = 2.3}},
   },
   wrong = {
+    {file = "wrong/no-eps.c", fails = "eps is added to each denominator, once",
+      because = "eps is not used"},
     {file = "wrong/all-pairs.c", fails = "twice the tokens, twice the loads",
       because = "every query visits every key: right, and quadratic"},
     {file = "wrong/weight-above-only.c", fails = "keys of weight 0 do not exist",

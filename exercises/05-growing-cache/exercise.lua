@@ -58,9 +58,18 @@ return {
     {name = "measured", points = 2, entry = "measured", parameters = sizes, tol = exact,
       results = {"cache", "state"}, spec = spec,
       inputs = function(draw) return draw_sizes(draw, 60) end},
-    {name = "where they meet", points = 2, entry = "crossing", parameters = {"H", "D", "M"},
-      results = {"token"}, spec = crossing, tol = exact,
-      inputs = function(draw) return draw_sizes(draw, 1) end},
+    {name = "where the cache is the larger one", points = 1, entry = "crossing",
+      parameters = {"H", "D", "M"}, results = {"token"}, spec = crossing, tol = exact,
+      inputs = function(draw)
+        local M = draw.int(2, 24)
+        return {H = draw.int(1, 4), D = M + 1, M = M} -- never as large as the state
+      end},
+    {name = "where they are equal", points = 1, entry = "crossing",
+      parameters = {"H", "D", "M"}, results = {"token"}, spec = crossing, tol = exact,
+      inputs = function(draw)
+        local D = draw.int(2, 24)
+        return {H = draw.int(1, 4), D = D, M = D} -- at token D + 1
+      end},
     {name = "how many sequences fit", points = 2, entry = "sequences", tol = exact,
       parameters = {"memory", "layers", "H", "D", "M", "t"},
       results = {"with_caches", "with_states"}, spec = sequences,
@@ -71,7 +80,9 @@ return {
   wrong = {
     {file = "wrong/one-level.lua", fails = "the rule",
       because = "S and z alone; tarn keeps each of them in two levels"},
-    {file = "wrong/too-early.lua", fails = "where they meet",
+    {file = "wrong/too-early.lua", fails = "where the cache is the larger one",
       because = "the quotient is rounded down, so the cache is still the smaller one there"},
+    {file = "wrong/too-late.lua", fails = "where they are equal",
+      because = "one is added after rounding down, also where nothing was left over"},
   },
 }

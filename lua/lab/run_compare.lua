@@ -52,6 +52,23 @@ function compare.number(x)
   return ("%.6g"):format(x)
 end
 
+-- The digits it takes to tell two numbers apart: 6, or more.
+local function digits_of(a, b)
+  for _, digits in ipairs {6, 9} do
+    local form = "%." .. digits .. "g"
+    if form:format(a) ~= form:format(b) then return digits end
+  end
+  return 17
+end
+
+-- Both numbers in words, so that they differ.
+local function apart(a, b)
+  local digits = digits_of(a, b)
+  if digits == 6 then return compare.number(a), compare.number(b) end
+  local form = "%." .. digits .. "g"
+  return form:format(a), form:format(b)
+end
+
 -- The neighbours of an element in its last two dimensions, of both results.
 local function neighbours(index, shape, got, expected)
   local near = {rows = {}, columns = {}, got = {}, expected = {}}
@@ -134,10 +151,11 @@ function compare.tensors(name, got, expected, opt)
   if not place then return nil end
   local index = index_of(place, wanted_shape)
   local g, e = flat[place], wanted[place]
-  return {result = name, index = index, got = g, expected = e,
-    near = neighbours(index, wanted_shape, flat, wanted),
+  local near, said, wanted_said = neighbours(index, wanted_shape, flat, wanted), apart(g, e)
+  if near then near.digits = digits_of(g, e) end
+  return {result = name, index = index, got = g, expected = e, near = near,
     message = ("%s%s is %s, expected %s%s"):format(about_blanks(name, opt.blanks, #flat),
-      subscript(name, index), compare.number(g), compare.number(e),
+      subscript(name, index), said, wanted_said,
       opt.blanks and "" or special(g))}
 end
 

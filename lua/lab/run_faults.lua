@@ -140,7 +140,8 @@ local function address_report(report, said, file)
   end
   for _, kind in ipairs(KINDS) do
     if report:find(kind[1]) then
-      return ("%s: %s %s"):format(place, access(report), beside(report, said) or kind[2])
+      local where = beside(report, said) or kind[2]
+      return ("%s: %s%s %s"):format(place, access(report), where:find("^%d") and "," or "", where)
     end
   end
   if report:find("attempting double%-free") then return place .. ": frees memory a second time" end

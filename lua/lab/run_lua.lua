@@ -25,7 +25,11 @@ local function run_of(work, run)
     results = case.results or exercise.results}
 end
 
+-- prepare(work) -> nil, or why the learner's file is no Lua. It is not run here.
 function lua.prepare(work)
+  local text = assert(system.read(work.folder .. "/" .. work.file, 1 << 20))
+  local loaded, why = load(text, "@" .. work.file, "t", {})
+  if not loaded then return "does not compile: " .. why end
   work.all = {}
   for _, run in ipairs(work.runs) do work.all[run.number] = run_of(work, run) end
 end

@@ -108,7 +108,9 @@ local function environment(folder)
     -- No leaks: that takes a process of its own. No limits are set: the filter refuses it.
     "ASAN_OPTIONS=detect_leaks=0:disable_coredump=0:abort_on_error=0:exitcode=99:" ..
       "allocator_may_return_null=0:max_allocation_size_mb=2000:detect_stack_use_after_return=0:" ..
-      "handle_segv=1:color=never",
+      "handle_segv=1:color=never:" ..
+      -- What nobody has written is NaN, not the 0 of a fresh page.
+      "malloc_fill_byte=255:max_malloc_fill_size=2000000000",
     "UBSAN_OPTIONS=print_stacktrace=0:color=never:halt_on_error=1"}
 end
 

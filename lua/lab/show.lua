@@ -30,9 +30,9 @@ end
 
 -- ---- neighbours -------------------------------------------------------------------------
 
-local function number(x)
+local function number(x, digits)
   if x ~= x then return "nan" end -- Lua says -nan for some
-  return type(x) == "number" and ("%.6g"):format(x) or tostring(x)
+  return type(x) == "number" and ("%." .. (digits or 6) .. "g"):format(x) or tostring(x)
 end
 
 -- A table of neighbours as lines; the entry in question has a star.
@@ -44,7 +44,7 @@ local function grid(title, near, values, index)
     for c, column in ipairs(near.columns) do
       local at = row == near.at[1] and column == near.at[2]
       local value = values[r] and values[r][c]
-      cells[c + 1] = (value == nil and "-" or number(value)) .. (at and "*" or " ")
+      cells[c + 1] = (value == nil and "-" or number(value, near.digits)) .. (at and "*" or " ")
     end
     rows[r] = cells
   end

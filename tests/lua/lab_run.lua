@@ -54,6 +54,18 @@ test("a wrong number is told with its place, neighbours and what was expected", 
   is(case.near.got[2][2], 7)
 end)
 
+test("numbers that differ are written so that they differ", function()
+  local strict = setmetatable({tol = {k = 1}}, {__index = scale_rows})
+  local file = answer("return function(x, a) return x * (a + 2e-6) end", "lua")
+  local case = run.check(strict, file).cases[1]
+  local got, expected = case.message:match("is (%S+), expected (%S+)")
+  is(got ~= expected, true)
+end)
+
+test("a file that is no Lua is told once, with its line", function()
+  has(check_lua("return function(x, a)\n  return return x\nend").problem, ".lua:2: unexpected symbol")
+end)
+
 test("the same seed draws the same inputs, another others", function()
   local text = "return function(x, a) return x end"
   local function got(seed) return check_lua(text, {seed = seed}).cases[1].got end
@@ -164,6 +176,18 @@ end)
 test("undefined behaviour is told in the sanitizer's words", function()
   has(check_c("seen[1]++", "seen[1] = seen[0] / (seen[1] - 7)").cases[1].message,
     ".c:9: division by zero")
+end)
+
+test("memory that nobody has written is not 0, however much of it there is", function()
+  local block = check_c("out[i] = 0;", "volatile float *p = malloc(900000); out[i] = p[200000];")
+  has(block.cases[1].message, "nan")
+  local place = check_c("out[i] = 0;", "volatile float zero[3]; out[i] = 1e38f * zero[i % 3];").cases[1]
+  is({place.kind, place.ok}, {"wrong", false})
+end)
+
+test("who saves work on longer inputs alone is not believed", function()
+  has(check_c("size_t i = 0;", "size_t i = N > 5 ? N : 0;").cases[1].message,
+    "for a sequence twice as long: out was not written")
 end)
 
 test("memory is counted", function()

@@ -12,8 +12,9 @@ function answer.agreement()
   return ones(2, 2), ones(2, 2), ones(2, 2)
 end
 
--- Some masks can be moved. Gives such an L: a tensor [2, 2] of zeros and ones, with at least one
--- of each, such that ((Q K^T) * L) V can be made without the square of pairs, whatever Q, K and V.
+-- Some masks can be moved into the factors: rows of Q, K or V are multiplied by numbers first, then
+-- Q (K^T V) is what ((Q K^T) * L) V is, whatever Q, K and V. Gives such an L: a tensor [2, 2] of
+-- zeros and ones, with at least one of each.
 function answer.movable()
   return tensor {{1, 0}, {1, 0}}
 end
