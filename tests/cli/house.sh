@@ -100,4 +100,17 @@ long() {
         xargs wc -l | awk '$1 > 500 && $2 != "total"' | grep .
 }
 refuse "no file is longer than 500 lines" long
+
+# pandoc reads such a line, in an item of a list, as a list of its own: "elu\n   + 1" is one item.
+prose_is_no_list() {
+    awk 'FNR == 1 { code = maths = 0; before = "" }
+    /^ *```/ { code = !code }
+    !code && gsub(/\$\$/, "&") % 2 { maths = !maths }
+    !code && !maths && /^ +([-+*]|[0-9]+\.) / && before ~ /[^ ]/ {
+        print FILENAME ":" FNR ": begins like a list: " $0; bad++ }
+    { before = $0 }
+    END { exit bad || NR < 1000 }' "$@"
+}
+check "no line of a paragraph of the book begins like a list" prose_is_no_list doc/en/*.md
+
 finish
