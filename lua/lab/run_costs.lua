@@ -106,6 +106,10 @@ function costs.judge(work, one)
         text(most)), cost = row[1], counted = counted, allowed = most}
     end
   end
+  if limit.heap and (one.costs.left or 0) > 0 then
+    return {message = ("it keeps %s bytes that it took with malloc: free them"):format(
+      text(one.costs.left)), cost = "left", counted = one.costs.left, allowed = 0}
+  end
   local wrong = judge_ratios(one, limit)
   if wrong then return wrong end
   if limit.growth then return judge_growth(work, one, limit.growth) end

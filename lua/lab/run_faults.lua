@@ -58,8 +58,8 @@ function faults.compiler(ended, file)
   if ended.code == 127 then return "can't compile: " .. ended.err:gsub("%s+$", "") end
   local lines = first_error(ended.err)
   if lines then
-    return "does not compile: " .. lines[1]:gsub("%[%-[%w=+-]+%]$", ""):gsub("error: ", "", 1) ..
-      (#lines > 1 and "\n" .. table.concat(lines, "\n", 2) or "")
+    lines[1] = lines[1]:gsub(" %[%-[%w=+-]+%]$", ""):gsub("fatal ", "", 1):gsub("error: ", "", 1)
+    return "does not compile: " .. table.concat(lines, "\n")
   end
   local said = linking(ended.err, file)
   return "does not compile: " .. (said or ended.err:match("^%s*([^\n]+)") or "no reason is given")

@@ -190,6 +190,11 @@ test("who saves work on longer inputs alone is not believed", function()
     "for a sequence twice as long: out was not written")
 end)
 
+test("memory that is kept is told", function()
+  local case = check_c("return (int)D;", "char *volatile p = malloc(50); p[0] = 1; return (int)D;")
+  has(case.cases[1].message, "bytes that it took with malloc: free them")
+end)
+
 test("memory is counted", function()
   local taken = "volatile char *p = malloc(5000); p[0] = 1; free((void *)p); return (int)D;"
   local case = check_c("return (int)D;", taken).cases[1]
