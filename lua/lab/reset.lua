@@ -18,12 +18,14 @@ local function reset_one(desk, exercise)
     path .. " is there, as at the start")
 end
 
+local function files_of(count) return count == 1 and "1 file" or count .. " files" end
+
 -- Asks on the terminal; without one there is nobody to ask.
 local function agreed(count)
   if not system.tty(0) then
-    error(("--all starts %d files over: say so with --yes"):format(count), 0)
+    error(("--all starts %s over: say so with --yes"):format(files_of(count)), 0)
   end
-  io.write(("start %d files over? copies of them are kept [y/N] "):format(count))
+  io.write(("start %s over? copies are kept [y/N] "):format(files_of(count)))
   io.flush()
   local answer = io.read("l")
   return answer and answer:find("^%s*[yY]") ~= nil

@@ -66,7 +66,7 @@ def reset_asks():
     with open(FILE, "w") as file:
         file.write("mine")
     with Lab("reset", "--all") as lab:
-        lab.wait("start 1 files over?")
+        lab.wait("start 1 file over?")
         lab.type("\n")
         lab.wait("nothing was changed")
         assert lab.end() == 1 and open(FILE).read() == "mine"
