@@ -8,7 +8,7 @@
 release_tests = tests/cli/house.sh tests/cli/reading.sh tests/cli/install.sh \
 	tests/cli/readme.sh tests/cli/doctest.sh tests/cli/labs.sh tests/cli/kernel.sh \
 	tests/cli/repl_modules.sh tests/lua/kernel.lua tests/lua/tensor_files.lua \
-	tests/lua/tour_runs.lua tests/cli/book.sh tests/cli/lab.sh
+	tests/lua/tour_runs.lua tests/cli/lab.sh
 
 ## The core.
 criterion_tests += tests/test_context tests/test_tensor tests/test_view tests/test_elementwise \
