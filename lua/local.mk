@@ -14,7 +14,8 @@ lab_lua_sources = lua/lab/files.lua lua/lab/arguments.lua lua/lab/printable.lua 
 	lua/lab/start.lua lua/lab/progress.lua lua/lab/desk.lua lua/lab/show.lua lua/lab/learner.lua \
 	lua/lab/reset.lua lua/lab/report.lua lua/lab/watch.lua \
 	lua/lab/data.lua lua/lab/rules.lua lua/lab/sheet.lua lua/lab/identity.lua \
-	lua/lab/marks.lua lua/lab/grade.lua lua/lab/package.lua lua/lab/paste.lua lua/lab/author.lua \
+	lua/lab/marks.lua lua/lab/grade.lua lua/lab/package.lua lua/lab/paste.lua lua/lab/change.lua \
+	lua/lab/author.lua \
 	lua/lab/main.lua
 
 ## What runs a learner's file, and what is in the child process.

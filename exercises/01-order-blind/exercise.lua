@@ -119,18 +119,26 @@ return {
     },
   },
   wrong = {
-    {
-      file = "wrong/shuffles-again.lua",
-      fails = "each output goes back to where its token came from",
+    {name = "shuffles-again", fails = "each output goes back to where its token came from",
       because = "the order is applied a second time, where it has to be undone",
-    },
-    {
-      file = "wrong/one-frequency.lua", fails = "places are sines and cosines",
+      change = {
+        {[[
+  local out = t * 0
+  for n, from in ipairs(order) do out[from] = t[n] end
+  return out]], [[
+  return index(t, 1, order)]]},
+      }},
+    {name = "one-frequency", fails = "places are sines and cosines",
       because = "all columns have the angle i: every pair of columns says the same",
-    },
-    {
-      file = "wrong/places-travel.lua", fails = "with places the shuffle shows",
+      change = {{"local angle = i / 100 ^ ((c - 1) / D)", "local angle = i"}}},
+    {name = "places-travel", fails = "with places the shuffle shows",
       because = "the places are added before the shuffle and travel with the tokens",
-    },
+      change = {
+        {[[
+  local shuffled = index(x, 1, order)
+  return put_back(layer(shuffled + places(#x, x.shape[2])), order)]], [[
+  local shuffled = index(x + places(#x, x.shape[2]), 1, order)
+  return put_back(layer(shuffled), order)]]},
+      }},
   },
 }

@@ -94,25 +94,27 @@ return {
     end),
   },
   wrong = {
-    {
-      file = "wrong/no-rescale.lua", fails = "rising scores: each one shrinks what was there",
+    {name = "no-rescale", fails = "rising scores: each one shrinks what was there",
       because = "what was summed under an old maximum is left as it was",
-    },
-    {
-      file = "wrong/no-maximum.lua", fails = "scores of 1000 do not overflow",
-      because = "exp(1000) is infinite, also in float64", says = "nan",
-    },
-    {
-      file = "wrong/inf-minus-inf.lua", fails = "masked keys in front, their scores are -inf",
-      because = "-inf - -inf is NaN", says = "nan",
-    },
-    {
-      file = "wrong/joins-nothing.lua", fails = "all keys masked, in both halves: zeros",
-      because = "both maxima are -inf, and their difference is NaN", says = "nan",
-    },
-    {
-      file = "wrong/adds-halves.lua", fails = "two halves, joined",
+      change = {{"local factor = math.exp(state.max - max)", "local factor = 1"}}},
+    {name = "no-maximum", fails = "scores of 1000 do not overflow", says = "nan",
+      because = "exp(1000) is infinite, also in float64",
+      change = {{"shrink(state, math.max(state.max, s))", "state.max = 0"}}},
+    {name = "inf-minus-inf", fails = "masked keys in front, their scores are -inf", says = "nan",
+      because = "masked keys are added like others, and -inf - -inf is NaN",
+      change = {
+        {"if state.max == max then return end", ""},
+        {"if s == -math.huge then return end", ""},
+      }},
+    {name = "joins-nothing", fails = "all keys masked, in both halves: zeros", says = "nan",
+      because = "both maxima are -inf, and their difference is NaN",
+      change = {{"if state.max == max then return end", ""}}},
+    {name = "adds-halves", fails = "two halves, joined",
       because = "sums under different maxima are added as they are",
-    },
+      change = {
+        {[[
+  shrink(a, max)
+  shrink(b, max)]], ""},
+      }},
   },
 }

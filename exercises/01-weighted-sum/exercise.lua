@@ -94,18 +94,21 @@ return {
     },
   },
   wrong = {
-    {
-      file = "wrong/rows.c", fails = "many tokens, all widths different",
+    {name = "rows", fails = "many tokens, all widths different",
       because = "tokens are read as rows, where they are columns",
-    },
-    {
-      file = "wrong/eps-each.c", fails = "eps is added to the denominator, once",
+      change = {
+        {"double d = q[c * N_q + i] - k[c * N + j];", "double d = q[i * D + c] - k[j * D + c];"},
+        {"v[m * N + j];", "v[j * M + m];"},
+      }},
+    {name = "eps-each", fails = "eps is added to the denominator, once",
       because = "eps is added for every key",
-    },
-    {
-      file = "wrong/no-zero.c", fails = "where no key is left the output is 0",
-      because = "0 / 0 is NaN", says = "nan",
-    },
+      change = {
+        {"double den = eps;", "double den = 0;"},
+        {"den += s;", "den += s + eps;"},
+      }},
+    {name = "no-zero", fails = "where no key is left the output is 0", says = "nan",
+      because = "0 / 0 is NaN",
+      change = {{"den == 0 ? 0 : out[m * N_q + i] / den", "out[m * N_q + i] / den"}}},
   },
   paste = {{region = "src/stages/sim.c:sim_naive", file = "paste/sim-naive.c"}},
 }

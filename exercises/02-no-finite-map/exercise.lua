@@ -111,18 +111,32 @@ return {
     },
   },
   wrong = {
-    {
-      file = "wrong/no-exchange.lua", fails = "a pivot of 0 needs another row",
-      because = "a row whose entry is 0 is divided by",
-    },
-    {
-      file = "wrong/exact-zero.lua",
-      fails = "a product through 3 features has rank 3, up to rounding",
+    {name = "no-exchange", fails = "a pivot of 0 needs another row",
+      because = "the pivot is taken where it stands: a row whose entry is 0 is divided by",
+      change = {
+        {[=[
+    local best = row
+    for r = row, n do
+      if math.abs(a[r][c]) > math.abs(a[best][c]) then best = r end
+    end
+    if row <= n and math.abs(a[best][c]) > nothing then
+      a[row], a[best] = a[best], a[row]]=], [[
+    if row <= n and math.abs(a[row][c]) > nothing then]]},
+      }},
+    {name = "exact-zero", fails = "a product through 3 features has rank 3, up to rounding",
       because = "what rounding leaves of a 0 is counted as a pivot",
-    },
-    {
-      file = "wrong/diagonal.lua", fails = "a column without a pivot is skipped",
+      change = {{"local nothing, row = 1e-10 * A:abs():max(), 1", "local nothing, row = 0, 1"}}},
+    {name = "diagonal", fails = "a column without a pivot is skipped",
       because = "row and column go on together, so a column without a pivot costs a row",
-    },
+      change = {
+        {"row = 1e-10 * A:abs():max(), 1", "row, found = 1e-10 * A:abs():max(), 1, 0"},
+        {"row = row + 1", "found = found + 1"},
+        {[[
+  end
+  return row - 1]], [[
+    row = row + 1
+  end
+  return found]]},
+      }},
   },
 }

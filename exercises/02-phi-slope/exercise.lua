@@ -70,19 +70,34 @@ return {
     },
   },
   wrong = {
-    {
-      file = "wrong/sum.c", fails = "small features survive",
-      because = "exp(x / a) - 1 + 1 has lost nearly all digits of exp(x / a)", says = "is 0,",
-    },
-    {
-      file = "wrong/inside.c", fails = "on both sides of 0",
+    {name = "sum", fails = "small features survive", says = "is 0,",
+      because = "elu comes first: exp(x / a) - 1 + 1 has lost nearly all digits of exp(x / a)",
+      change = {
+        {[[
+            *slope = expf(x[e] / width);
+            *value = width * *slope;]], [[
+            const float elu = width * (expf(x[e] / width) - 1);
+            *value = elu + width;
+            *slope = *value / width;]]},
+      }},
+    {name = "inside", fails = "on both sides of 0",
       because = "the factor 1 / a of the inner function is missing from the slope",
-    },
-    {
-      file = "wrong/blend.c", fails = "large entries give large features, no NaN",
-      because = "the piece that does not hold is infinite, and infinity times 0 is NaN",
-      says = "nan",
-    },
+      change = {{"*value = width * *slope;", "*value = *slope = width * *slope;"}}},
+    {name = "blend", fails = "large entries give large features, no NaN", says = "nan",
+      because = "both pieces are blended: the other one is infinite, and infinity times 0 is NaN",
+      change = {
+        {[[
+        if (x[e] > 0) {
+            *value = x[e] + width;
+            *slope = 1;
+        } else {
+            *slope = expf(x[e] / width);
+            *value = width * *slope;
+        }]], [[
+        const float right = x[e] > 0, left = 1 - right;
+        *value = right * (x[e] + width) + left * width * expf(x[e] / width);
+        *slope = right + left * expf(x[e] / width);]]},
+      }},
   },
   paste = {{region = "src/stages/phi.c:elu1", file = "paste/elu1.c"}},
 }

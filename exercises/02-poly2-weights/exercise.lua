@@ -88,18 +88,28 @@ return {
     },
   },
   wrong = {
-    {
-      file = "wrong/no-root-of-2.c", fails = "inner products are the squares",
+    {name = "no-root-of-2", fails = "inner products are the squares",
       because = "each pair occurs twice in the square, so its feature has the factor sqrt(2)",
-    },
-    {
-      file = "wrong/whole-weight.c", fails = "inner products are the squares",
+      change = {{"= sqrt(2 * w[d] *", "= sqrt(w[d] *"}}},
+    {name = "whole-weight", fails = "inner products are the squares",
       because = "both features have the whole weight, so the product has its square",
-    },
-    {
-      file = "wrong/row-order.c", fails = "five entries, features in the order asked for",
+      change = {
+        {[[
+        for (size_t d = 0; d < D; d++) *(next += N) = sqrt(2 * w[d]) * x[d];
+        for (size_t d = 0; d < D; d++) *(next += N) = w[d] * x[d] * x[d];]], [[
+        for (size_t d = 0; d < D; d++) *(next += N) = sqrt(2) * w[d] * x[d];
+        for (size_t d = 0; d < D; d++) *(next += N) = w[d] * w[d] * x[d] * x[d];]]},
+        {"sqrt(2 * w[d] * w[d + apart])", "sqrt(2) * w[d] * w[d + apart]"},
+      }},
+    {name = "row-order", fails = "five entries, features in the order asked for",
       because = "the pairs are in the order of their first entry, not of their distance",
-    },
+      change = {
+        {[[
+        for (size_t apart = 1; apart < D; apart++)
+            for (size_t d = 0; d + apart < D; d++)]], [[
+        for (size_t d = 0; d < D; d++)
+            for (size_t apart = 1; d + apart < D; apart++)]]},
+      }},
   },
   paste = {{region = "src/stages/phi.c:poly2", file = "paste/poly2.c"}},
 }

@@ -99,12 +99,32 @@ return {
       limit = {growth = 2.3}},
   },
   wrong = {
-    {file = "wrong/no-eps.c", fails = "eps is added to each denominator, once",
-      because = "eps is not used"},
-    {file = "wrong/all-pairs.c", fails = "twice the tokens, twice the loads",
-      because = "every query visits every key: right, and quadratic"},
-    {file = "wrong/weight-above-only.c", fails = "keys of weight 0 do not exist",
-      because = "the weight is missing in z, so hidden keys still count in the denominator"},
+    {name = "no-eps", fails = "eps is added to each denominator, once",
+      because = "eps is not used",
+      change = {{"float den = eps;", "float den = 0;"}}},
+    {name = "all-pairs", fails = "twice the tokens, twice the loads",
+      because = "the sums are made, but every query visits every key: right, and quadratic",
+      change = {
+        {[[
+            for (size_t c = 0; c < C; c++) den += q_i[c] * z[h * C + c];
+            for (size_t m = 0; m < M; m++) {
+                float num = 0;
+                for (size_t c = 0; c < C; c++) num += q_i[c] * S[(h * M + m) * C + c];
+                out[(i * H + h) * M + m] = num / den;
+            }]], [[
+            for (size_t m = 0; m < M; m++) out[(i * H + h) * M + m] = 0;
+            for (size_t j = 0; j < N; j++) {
+                float s = 0;
+                for (size_t c = 0; c < C; c++) s += q_i[c] * k[(j * H + h) * C + c];
+                den += w[j] * s;
+                for (size_t m = 0; m < M; m++)
+                    out[(i * H + h) * M + m] += w[j] * s * v[(h * M + m) * N + j];
+            }
+            for (size_t m = 0; m < M; m++) out[(i * H + h) * M + m] /= den;]]},
+      }},
+    {name = "weight-above-only", fails = "keys of weight 0 do not exist",
+      because = "the weight is missing in z, so hidden keys still count in the denominator",
+      change = {{"z[h * C + c] += f;", "z[h * C + c] += k[(j * H + h) * C + c];"}}},
   },
   paste = {{region = "src/stages/assoc.c:assoc_naive", file = "paste/assoc_naive.c"}},
 }

@@ -59,10 +59,25 @@ return {
       inputs = function(draw) return inputs(draw, 9, 3, 7, 1) end},
   },
   wrong = {
-    {file = "wrong/above-only.c", fails = "pieces of one token",
-      because = "column M, which is z, is left out when the piece is added"},
-    {file = "wrong/twice.c", fails = "features of 1 give running means",
-      because = "part is not cleared between pieces, so earlier tokens count twice"},
+    {name = "above-only", fails = "pieces of one token",
+      because = "z of the pieces before, column M, is copied and not added",
+      change = {
+        {"m <= M; m++) total[c][m] += part", "m < M; m++) total[c][m] += part"},
+        {[[
+        for (size_t c = 0; c < C; c++)
+            for (size_t m = 0; m < M; m++) total[c][m] += part[c][m];]], [[
+        for (size_t c = 0; c < C; c++) {
+            for (size_t m = 0; m < M; m++) total[c][m] += part[c][m];
+            total[c][M] = part[c][M];
+        }]]},
+      }},
+    {name = "twice", fails = "features of 1 give running means",
+      because = "part is not cleared between pieces, so earlier tokens count twice",
+      change = {
+        {"float part[ROWS][COLUMNS] = {0};", ""},
+        {"float total[ROWS][COLUMNS] = {0};",
+         "float total[ROWS][COLUMNS] = {0}, part[ROWS][COLUMNS] = {0};"},
+      }},
   },
   paste = {{region = "src/stages/prefix.c:prefix_naive", file = "paste/prefix_naive.c"}},
 }

@@ -68,10 +68,27 @@ return {
       "and k[i][h][c] to z[c], then read with q[i][h]. Element (i, h, c) is q[(i * H + h) * C + c].",
   },
   wrong = {
-    {file = "wrong/read-first.c", fails = "a single token is its own value", says = "is 0",
-      because = "the state is read before the token is in it"},
-    {file = "wrong/one-state.c", fails = "each head has a state of its own", says = "out[",
-      because = "all heads write into one state"},
+    {name = "read-first", fails = "a single token is its own value", says = "is 0",
+      because = "the state is read before the token is in it",
+      change = {
+        {[[
+                z[c] += k_i[c];
+                den += q_i[c] * z[c];]], [[
+                den += q_i[c] * z[c];
+                z[c] += k_i[c];]]},
+        {[[
+                    S[c * M + m] += k_i[c] * v_i[m];
+                    out_i[m] += q_i[c] * S[c * M + m];]], [[
+                    out_i[m] += q_i[c] * S[c * M + m];
+                    S[c * M + m] += k_i[c] * v_i[m];]]},
+      }},
+    {name = "one-state", fails = "each head has a state of its own", says = "out[",
+      because = "all heads write into one state",
+      change = {
+        {"for (size_t h = 0; S && z && h < H; h++) {", "if (S && z) {"},
+        {"for (size_t i = 0; i < N; i++) {",
+         "for (size_t i = 0; i < N; i++) for (size_t h = 0; h < H; h++) {"},
+      }},
     {file = "wrong/quadratic.c", fails = "twice the tokens, twice the work",
       says = "times the work", because = "each query asks all keys before it"},
   },

@@ -69,9 +69,30 @@ return {
       limit = {growth = 2.3, heap = 8192}},
   },
   wrong = {
-    {file = "wrong/last-twice.c", fails = "one token more",
-      because = "the last token of the prompt is stepped again before the first new token is made"},
-    {file = "wrong/all-again.c", fails = "twice the tokens, twice the loads, in 8 kB",
-      because = "a fresh cell reads the whole sequence for each new token: right, and quadratic"},
+    {name = "last-twice", fails = "one token more",
+      because = "the last token of the prompt is stepped again before the first new token is made",
+      change = {
+        {[[
+    for (size_t i = 0; i < P; i++) step(&cell, D, Wq, Wk, Wv, prompt + i * D, a);]], [[
+    for (size_t i = 0; i < P; i++) step(&cell, D, Wq, Wk, Wv, prompt + i * D, a);
+    const float *last = prompt + (P - 1) * D;]]},
+        {[[
+    for (size_t t = 0; t < T; t++) {]], [[
+    for (size_t t = 0; t < T; t++) {
+        step(&cell, D, Wq, Wk, Wv, last, a);]]},
+        {"if (t + 1 < T) step(&cell, D, Wq, Wk, Wv, out + t * D, a);", "last = out + t * D;"},
+      }},
+    {name = "all-again", fails = "twice the tokens, twice the loads, in 8 kB",
+      because = "a fresh cell reads the whole sequence for each new token: right, and quadratic",
+      change = {
+        {"for (size_t i = 0; i < P; i++) step(&cell, D, Wq, Wk, Wv, prompt + i * D, a);", ""},
+        {[[
+        times(D, Wo, a, out + t * D);
+        if (t + 1 < T) step(&cell, D, Wq, Wk, Wv, out + t * D, a);]], [[
+        cell = (struct cell){0};
+        for (size_t i = 0; i < P; i++) step(&cell, D, Wq, Wk, Wv, prompt + i * D, a);
+        for (size_t i = 0; i < t; i++) step(&cell, D, Wq, Wk, Wv, out + i * D, a);
+        times(D, Wo, a, out + t * D);]]},
+      }},
   },
 }

@@ -65,9 +65,19 @@ return {
       parameters = repaired, tol = tol, inputs = function(draw) return inputs(draw, 70, 5, 4) end},
   },
   wrong = {
-    {file = "wrong/cell.lua", fails = "which one",
-      because = "a guess: the cell is the one that looks unlike the others"},
-    {file = "wrong/scaled.lua", fails = "repaired, for six tokens",
-      because = "the outputs are scaled so that the first row is right, and the others are not"},
+    {name = "cell", fails = "which one",
+      because = "a guess: the cell is the one that looks unlike the others",
+      change = {
+        {"return \"sums\"", "return \"cell\""},
+        {"return 3", "return 2"},
+      }},
+    {name = "scaled", fails = "repaired, for six tokens",
+      because = "the outputs are scaled so that the first row is right, and the others are not",
+      change = {
+        {[[
+  return num / (Q * K:cumsum(1)):sum(2, {keepdim = true})]], [[
+  local out = num / (Q * K:sum(1, {keepdim = true})):sum(2, {keepdim = true})
+  return out * (v[1] / out[1])]]},
+      }},
   },
 }

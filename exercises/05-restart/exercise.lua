@@ -134,9 +134,11 @@ return {
       inputs = function(draw) return rest_inputs(draw, 9, 4, 0) end},
   },
   wrong = {
-    {file = "wrong/rows.lua", fails = "the rest, from the state",
-      because = "S is read row by row, so it is turned round"},
-    {file = "wrong/no-z.lua", fails = "one token is left",
-      because = "z begins at 0 in the second program"},
+    {name = "rows", fails = "the rest, from the state",
+      because = "S is read row by row, so it is turned round",
+      change = {{"{2, C + 1}}]:transpose(2, 3)}", "{2, C + 1}}]}"}}},
+    {name = "no-z", fails = "one token is left",
+      because = "z begins at 0 in the second program",
+      change = {{"z = rows[{{}, 1}]", "z = zeros(HEADS, C)"}}},
   },
 }

@@ -58,9 +58,15 @@ return {
       tol = tol, inputs = function(draw) return inputs(draw, 200, 3, 3, 1) end},
   },
   wrong = {
-    {file = "wrong/z-only.c", fails = "a cut in the middle",
-      because = "now z is restored and s is not"},
-    {file = "wrong/not-turned.c", fails = "a cut in the middle",
-      because = "the rows of saved are read as rows of s, but they are its columns"},
+    {name = "z-only", fails = "a cut in the middle",
+      because = "now z is restored and s is not",
+      change = {
+        {[[
+    for (size_t m = 0; m < M; m++)
+        for (size_t c = 0; c < C; c++) cell.s[c][m] = saved[m * C + c];]], ""},
+      }},
+    {name = "not-turned", fails = "a cut in the middle",
+      because = "the rows of saved are read as rows of s, but they are its columns",
+      change = {{"cell.s[c][m] = saved[m * C + c];", "cell.s[c][m] = saved[c * M + m];"}}},
   },
 }

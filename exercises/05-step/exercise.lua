@@ -73,12 +73,31 @@ return {
       limit = {heap = 0}},
   },
   wrong = {
-    {file = "wrong/reads-first.c", fails = "the first token gives its value back",
-      because = "the state is read before the token is in it"},
-    {file = "wrong/adds-least.c", fails = "a denominator below least counts as least",
-      because = "least is added to the denominator, as eps would be"},
-    {file = "wrong/z-stays.c", fails = "a state is gone on from",
-      because = "the token is written into s and not into z"},
+    {name = "reads-first", fails = "the first token gives its value back",
+      because = "the state is read before the token is in it",
+      change = {
+        {[[
+            z[c] += feature(k_h[c]);
+            den += feature(q_h[c]) * z[c];]], [[
+            den += feature(q_h[c]) * z[c];
+            z[c] += feature(k_h[c]);]]},
+        {[[
+                s[m * C + c] += feature(k_h[c]) * v[h * M + m];
+                num += feature(q_h[c]) * s[m * C + c];]], [[
+                num += feature(q_h[c]) * s[m * C + c];
+                s[m * C + c] += feature(k_h[c]) * v[h * M + m];]]},
+      }},
+    {name = "adds-least", fails = "a denominator below least counts as least",
+      because = "least is added to the denominator, as eps would be",
+      change = {{"if (den < least) den = least;", "den += least;"}}},
+    {name = "z-stays", fails = "a state is gone on from",
+      because = "the token is in the denominator once, but is never written into z",
+      change = {
+        {[[
+            z[c] += feature(k_h[c]);
+            den += feature(q_h[c]) * z[c];]], [[
+            den += feature(q_h[c]) * (z[c] + feature(k_h[c]));]]},
+      }},
   },
   paste = {{region = "src/stages/rnn.c:rnn_step_naive", file = "paste/rnn_step_naive.c"}},
 }

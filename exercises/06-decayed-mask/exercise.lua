@@ -86,10 +86,27 @@ return {
       .. "out[i * M + m] += q[c * N + i] * S[c * M + m].",
   },
   wrong = {
-    {file = "wrong/token-decays-too.c", fails = "each token has its decay", says = "out[",
-      because = "the token is written before its own decay"},
-    {file = "wrong/quotients.c", fails = "a decay of 0 forgets what was before",
-      because = "the mask is made of quotients of running products"},
+    {name = "token-decays-too", fails = "each token has its decay", says = "out[",
+      because = "the token is written before its own decay",
+      change = {
+        {"decay[i] * S[c * M + m] + k[c * N + i] * v[i * M + m];",
+         "decay[i] * (S[c * M + m] + k[c * N + i] * v[i * M + m]);"},
+      }},
+    {name = "quotients", fails = "a decay of 0 forgets what was before",
+      because = "the mask is made of quotients of running products, which underflow",
+      change = {
+        {"float *S = calloc(C * M, sizeof *S);",
+         "float *S = calloc(C * M, sizeof *S), product = 1;"},
+        {[[
+    for (size_t i = 0; S && i < N; i++) {]], [[
+    for (size_t i = 0; S && i < N; i++) {
+        product *= decay[i];]]},
+        {[[
+                S[c * M + m] = decay[i] * S[c * M + m] + k[c * N + i] * v[i * M + m];
+                out[i * M + m] += q[c * N + i] * S[c * M + m];]], [[
+                S[c * M + m] += k[c * N + i] / product * v[i * M + m];
+                out[i * M + m] += q[c * N + i] * product * S[c * M + m];]]},
+      }},
     {file = "wrong/quadratic.c", fails = "twice the tokens, twice the work", says = "times "
       .. "the work",
       because = "each query asks all keys before it"},

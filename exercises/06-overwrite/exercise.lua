@@ -91,13 +91,24 @@ return {
       .. "S = S + ((v[i] - f) * beta[i]):reshape(M, 1) * u:reshape(1, C) end",
   },
   wrong = {
-    {file = "wrong/adds.lua", fails = "the second value replaces the first",
-      because = "it adds, as the sums of linear attention do", says = "S["},
-    {file = "wrong/long-key.lua", fails = "a longer key in the same direction is the same key",
-      because = "the key is not divided by its length", says = "["},
-    {file = "wrong/found-after.lua", fails = "one key: its value can be read",
-      because = "found is read after the write", says = "found["},
-    {file = "wrong/zero-key.lua", fails = "a key of zeros writes nothing and finds nothing",
-      because = "0 is divided by 0"},
+    {name = "adds", fails = "the second value replaces the first", says = "S[",
+      because = "it adds, as the sums of linear attention do",
+      change = {{"((v[i] - found[i])", "(v[i]"}}},
+    {name = "long-key", fails = "a longer key in the same direction is the same key", says = "[",
+      because = "the key is not divided by its length",
+      change = {{"local u = k[i] / length", "local u = k[i]"}}},
+    {name = "found-after", fails = "one key: its value can be read", says = "found[",
+      because = "found is read after the write",
+      change = {
+        {[[
+      local u = k[i] / length]], [[
+      local u = k[i] / length
+      local old = S:mm(u:reshape(C, 1)):reshape(M)
+      S = S + ((v[i] - old) * beta[i]):reshape(M, 1) * u:reshape(1, C)]]},
+        {"S = S + ((v[i] - found[i]) * beta[i]):reshape(M, 1) * u:reshape(1, C)", ""},
+      }},
+    {name = "zero-key", fails = "a key of zeros writes nothing and finds nothing",
+      because = "0 is divided by 0",
+      change = {{"if length > 0 then", "do"}}},
   },
 }

@@ -117,11 +117,19 @@ return {
       .. "answers = score:argmax(2).",
   },
   wrong = {
-    {file = "wrong/inner-product.lua", fails = "elu + 1 of one-hot keys reads the mean",
-      because = "the code with the largest inner product is taken for the nearest", says = "["},
-    {file = "wrong/no-denominator.lua", fails = "elu + 1 of one-hot keys reads the mean",
-      because = "nothing is divided by q.z"},
-    {file = "wrong/nan.lua", fails = "a key without features reads 0",
-      because = "0 is divided by 0, and NaN is near to nothing"},
+    {name = "inner-product", fails = "elu + 1 of one-hot keys reads the mean", says = "[",
+      because = "the code with the largest inner product is taken for the nearest",
+      change = {{"out:mm(codes:t()) - (codes * codes):sum(2)", "out:mm(codes:t())"}}},
+    {name = "no-denominator", fails = "elu + 1 of one-hot keys reads the mean",
+      because = "nothing is divided by q.z",
+      change = {
+        {[[
+  local den = f:t():mm(f:sum(2, {keepdim = true}))
+  local out = where(den:eq(0), 0, num / where(den:eq(0), 1, den))]], [[
+  local out = num]]},
+      }},
+    {name = "nan", fails = "a key without features reads 0",
+      because = "0 is divided by 0, and NaN is near to nothing",
+      change = {{"where(den:eq(0), 0, num / where(den:eq(0), 1, den))", "num / den"}}},
   },
 }

@@ -70,9 +70,17 @@ return {
       .. "local s = S + k_b:reshape(C, 1) * v_b:reshape(1, M), and n likewise.",
   },
   wrong = {
-    {file = "wrong/one-copy.lua", fails = "10 or 20 after 1, 2, 3: 4 or 6.5", says = "out[2, 1]",
-      because = "the copy is made once, before the loop"},
-    {file = "wrong/half-copy.lua", fails = "10 or 20 after 1, 2, 3: 4 or 6.5", says = "[",
-      because = "S is copied, z is not"},
+    {name = "one-copy", fails = "10 or 20 after 1, 2, 3: 4 or 6.5", says = "out[2, 1]",
+      because = "the copy is made once, before the loop: each continuation goes on from the last",
+      change = {
+        {"local s, n = S:clone(), z:clone()", ""},
+        {[[
+  for b = 1, B do]], [[
+  local s, n = S:clone(), z:clone()
+  for b = 1, B do]]},
+      }},
+    {name = "half-copy", fails = "10 or 20 after 1, 2, 3: 4 or 6.5", says = "[",
+      because = "S is copied, z is not",
+      change = {{"local s, n = S:clone(), z:clone()", "local s, n = S:clone(), z"}}},
   },
 }

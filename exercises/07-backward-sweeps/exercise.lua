@@ -124,13 +124,58 @@ return {
       .. "are 5.3 MB.",
   },
   wrong = {
-    {file = "wrong/sees-itself.c", fails = "a single token sees nothing, and has no gradient",
-      because = "the token is added before its query reads", says = "expected 0"},
-    {file = "wrong/no-denominator.c",
-      fails = "one head, the numerator's and the denominator's gradient",
-      because = "r, the denominator's path to the keys, is missing", says = "dk["},
-    {file = "wrong/all-states.c", fails = "20,000 tokens, C = M = 32, in 8 MB",
-      because = "every state is kept on the way there", says = "bytes"},
+    {name = "sees-itself", fails = "a single token sees nothing, and has no gradient",
+      says = "expected 0",
+      because = "the token is added before its query reads, and its query before its key does",
+      change = {
+        {[[
+                add(M, k[at * C + c], v + at * M, S + c * M);
+                z[c] += k[at * C + c];]], ""},
+        {[[
+            const double *q_i = q + at * C, den]], [[
+            for (size_t c = 0; c < C; c++) {
+                add(M, k[at * C + c], v + at * M, S + c * M);
+                z[c] += k[at * C + c];
+            }
+            const double *q_i = q + at * C, den]]},
+        {[[
+                dk[at * C + c] = dot(M, S + c * M, v + at * M) + z[c];
+                add(M, k[at * C + c], S + c * M, dv + at * M);
+                add(M, q[at * C + c], G + i * M, S + c * M);
+                z[c] += g[i] * q[at * C + c];]], [[
+                add(M, q[at * C + c], G + i * M, S + c * M);
+                z[c] += g[i] * q[at * C + c];
+                dk[at * C + c] = dot(M, S + c * M, v + at * M) + z[c];
+                add(M, k[at * C + c], S + c * M, dv + at * M);]]},
+      }},
+    {name = "no-denominator", fails = "one head, the numerator's and the denominator's gradient",
+      says = "dk[",
+      because = "r, the denominator's path to the keys, is missing",
+      change = {{"dot(M, S + c * M, v + at * M) + z[c]", "dot(M, S + c * M, v + at * M)"}}},
+    {name = "all-states", fails = "20,000 tokens, C = M = 32, in 8 MB", says = "bytes",
+      because = "every state of the way there is kept, as automatic differentiation does",
+      change = {
+        {[[
+    double *S = malloc((C * M + C + M) * sizeof *S), *z = S + C * M, *out = z + C;]], [[
+    const size_t size = C * M + C;
+    double *S = malloc((size + M) * sizeof *S), *z = S + C * M, *out = z + C;
+    double *states = malloc(N * size * sizeof *states);]]},
+        {[[
+            const double *q_i = q + at * C, den = dot(C, q_i, z) + eps;]], [[
+            for (size_t e = 0; e < size; e++) states[i * size + e] = S[e];
+            const double *q_i = q + at * C, den = dot(C, q_i, z) + eps;]]},
+        {"dq[at * C + c] = dot(M, S + c * M, G + i * M) + g[i] * z[c];", ""},
+        {[[
+            clear(M, dv + at * M);]], [[
+            const double *S_i = states + i * size, *z_i = S_i + C * M;
+            for (size_t c = 0; c < C; c++)
+                dq[at * C + c] = dot(M, S_i + c * M, G + i * M) + g[i] * z_i[c];
+            clear(M, dv + at * M);]]},
+        {[[
+    free(S);]], [[
+    free(S);
+    free(states);]]},
+      }},
   },
   paste = {{region = "src/stages/prefix_grad.c:prefix_grad_forward",
     file = "paste/prefix_grad.c"}},

@@ -73,13 +73,16 @@ return {
       .. "G:reshape(1, M).",
   },
   wrong = {
-    {file = "wrong/numerator-only.lua", fails = "one key of weight 1: the similarity has no "
-      .. "gradient",
-      because = "the denominator is taken for a constant", says = "ds["},
-    {file = "wrong/no-sign.lua", fails = "similarities of both signs",
-      because = "the slope of |s| is taken to be 1 everywhere", says = "ds["},
-    {file = "wrong/slope-at-zero.lua", fails = "a similarity of 0 has the slope 0 in the "
-      .. "denominator",
-      because = "|s| is given the slope 1 at 0", says = "ds[1]"},
+    {name = "numerator-only", fails = "one key of weight 1: the similarity has no gradient",
+      says = "ds[",
+      because = "the denominator is taken for a constant",
+      change = {{"(v * G):sum(2) + g * sign", "(v * G):sum(2)"}}},
+    {name = "no-sign", fails = "similarities of both signs", says = "ds[",
+      because = "the slope of |s| is taken to be 1 everywhere",
+      change = {{"g * sign", "g"}}},
+    {name = "slope-at-zero", fails = "a similarity of 0 has the slope 0 in the denominator",
+      says = "ds[1]",
+      because = "|s| is given the slope 1 at 0",
+      change = {{"local sign = s:gt(0) - s:lt(0)", "local sign = s:ge(0) - s:lt(0)"}}},
   },
 }

@@ -93,11 +93,33 @@ return {
       .. "dv of token i.",
   },
   wrong = {
-    {file = "wrong/forwards.c", because = "adds and reads token by token, but from the front "
-      .. "of the chunk",
-      fails = "chunks of four", says = "["},
-    {file = "wrong/late.c", fails = "chunks of one token", says = "[",
-      because = "reads R before the token's own query is in it"},
+    {name = "forwards", fails = "chunks of four", says = "[",
+      because = "adds and reads token by token, but from the front of the chunk",
+      change = {
+        {"for (size_t i = end; i-- > start;) {", "for (size_t i = start; i < end; i++) {"},
+      }},
+    {name = "late", fails = "chunks of one token", says = "[",
+      because = "reads R before the token's own query is in it",
+      change = {
+        {[[
+            for (size_t c = 0; c < C; c++) {
+                r[c] += g[i] * q[i * C + c];
+                for (size_t m = 0; m < M; m++)
+                    R[m * C + c] += q[i * C + c] * G[i * M + m];
+            }]], ""},
+        {[[
+                    dv[i * M + m] += R[m * C + c] * k[i * C + c];
+                }
+            }]], [[
+                    dv[i * M + m] += R[m * C + c] * k[i * C + c];
+                }
+            }
+            for (size_t c = 0; c < C; c++) {
+                r[c] += g[i] * q[i * C + c];
+                for (size_t m = 0; m < M; m++)
+                    R[m * C + c] += q[i * C + c] * G[i * M + m];
+            }]]},
+      }},
   },
   paste = {{region = "src/stages/prefix_grad.c:prefix_grad_backward",
     file = "paste/prefix_grad_backward.c"}},

@@ -98,11 +98,22 @@ return {
       .. "added to, and begin the sum for dk[i][c] with r[c].",
   },
   wrong = {
-    {file = "wrong/wrong-sign.c", fails = "two tokens by hand: -2/9 and 1/9", says = "dk[",
-      because = "g has the wrong sign"},
-    {file = "wrong/late.c", fails = "two tokens by hand: -2/9 and 1/9", says = "dk[",
-      because = "the token itself is missing in r: it is added after it is read"},
-    {file = "wrong/no-share.c", fails = "a key counts as its share says", says = "dk[",
-      because = "r is not multiplied by the share of the key"},
+    {name = "wrong-sign", fails = "two tokens by hand: -2/9 and 1/9", says = "dk[",
+      because = "g has the wrong sign",
+      change = {{"g[i] -= G[m * N + i] * out;", "g[i] += G[m * N + i] * out;"}}},
+    {name = "late", fails = "two tokens by hand: -2/9 and 1/9", says = "dk[",
+      because = "the token itself is missing in r: it is added after it is read",
+      change = {
+        {[[
+            z[c] += g[i] * q[i * C + c];
+            double sum = z[c];]], [[
+            double sum = z[c];
+            z[c] += g[i] * q[i * C + c];]]},
+      }},
+    {name = "no-share", fails = "a key counts as its share says", says = "dk[",
+      because = "r is not multiplied by the share of the key",
+      change = {
+        {"dk[i * C + c] = share[i] * sum;", "dk[i * C + c] = share[i] * (sum - z[c]) + z[c];"},
+      }},
   },
 }

@@ -82,9 +82,11 @@ return {
     "Compute eps_i = eps * exp(-a) once, and den once, and use it in both halves.",
   },
   wrong = {
-    {file = "wrong/unscaled-there.c", fails = "q = -20, eps = 1e-6: the slope is 0.002053",
-      because = "eps is now left as it was in both halves", says = "["},
-    {file = "wrong/no-eps-back.c", fails = "q = -20, eps = 1e-6: the slope is 0.002053",
-      says = "dq[", because = "eps is left out on the way back"},
+    {name = "unscaled-there", fails = "q = -20, eps = 1e-6: the slope is 0.002053", says = "[",
+      because = "eps is now left as it was in both halves",
+      change = {{"float den = eps * expf(-a);", "float den = eps;"}}},
+    {name = "no-eps-back", fails = "q = -20, eps = 1e-6: the slope is 0.002053", says = "dq[",
+      because = "eps is left out on the way back",
+      change = {{"dout[i * M + m] / den;", "dout[i * M + m] / (den - eps * expf(-a));"}}},
   },
 }

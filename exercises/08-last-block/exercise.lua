@@ -67,9 +67,23 @@ return {
     "size_t end = N - start < L ? N : start + L; and then i < end.",
   },
   wrong = {
-    {file = "wrong/drops-tail.c", fails = "one token more than full blocks", says = "[4,",
-      because = "a block that is not full is left out"},
-    {file = "wrong/last-again.c", fails = "one token less than full blocks", says = "[4,",
-      because = "the last token is counted again until the block is full"},
+    {name = "drops-tail", fails = "one token more than full blocks", says = "[4,",
+      because = "a block that is not full is left out",
+      change = {
+        {"end = N - start < L ? N : start + L;", "end = start + L;"},
+        {"for (size_t i = start; i < end; i++)",
+         "for (size_t i = start; end <= N && i < end; i++)"},
+      }},
+    {name = "last-again", fails = "one token less than full blocks", says = "[4,",
+      because = "the last token is counted again until the block is full",
+      change = {
+        {"end = N - start < L ? N : start + L;", "end = start + L;"},
+        {[[
+        for (size_t i = start; i < end; i++)
+            for (size_t c = 0; c < C; c++) {]], [[
+        for (size_t j = start; j < end; j++)
+            for (size_t c = 0; c < C; c++) {
+                const size_t i = j < N ? j : N - 1;]]},
+      }},
   },
 }

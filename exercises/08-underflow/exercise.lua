@@ -89,14 +89,33 @@ return {
       .. "q[d * Q + i]; f = expf(q - a); den = f.z + (float)(eps * exp(-(double)a - b)).",
   },
   wrong = {
-    {file = "wrong/plain.c", fails = "queries near -200, keys near -150, eps = 0",
-      because = "nothing is scaled"},
-    {file = "wrong/queries-only.c", fails = "queries near -200, keys near -150, eps = 0",
-      because = "keys are not scaled"},
-    {file = "wrong/same-eps.c", fails = "queries and keys near -10 with eps = 1e-8", says = "out[",
-      because = "eps is left as it was"},
-    {file = "wrong/scale-per-key.c", fails = "ordinary queries and keys", says = "out[",
-      because = "each key has a scale of its own, which does not cancel"},
+    {name = "plain", fails = "queries near -200, keys near -150, eps = 0",
+      because = "nothing is scaled",
+      change = {
+        {"for (size_t x = 0; x < D * N; x++) b = fmaxf(b, k[x]);", "b = 0;"},
+        {[[
+        float a = -INFINITY;
+        for (size_t d = 0; d < D; d++) a = fmaxf(a, q[d * Q + i]);]], [[
+        const float a = 0;]]},
+      }},
+    {name = "queries-only", fails = "queries near -200, keys near -150, eps = 0",
+      because = "keys are not scaled",
+      change = {{"for (size_t x = 0; x < D * N; x++) b = fmaxf(b, k[x]);", "b = 0;"}}},
+    {name = "same-eps", fails = "queries and keys near -10 with eps = 1e-8", says = "out[",
+      because = "the rows are scaled and eps is left as it was",
+      change = {
+        {"float den = (float)((double)eps * exp(-(double)a - (double)b));", "float den = eps;"},
+      }},
+    {name = "scale-per-key", fails = "ordinary queries and keys", says = "out[",
+      because = "each key has a scale of its own, as if it were a query, which does not cancel",
+      change = {
+        {"for (size_t x = 0; x < D * N; x++) b = fmaxf(b, k[x]);", ""},
+        {[[
+            const float f = expf(k[d * N + j] - b);]], [[
+            b = k[j];
+            for (size_t e = 0; e < D; e++) b = fmaxf(b, k[e * N + j]);
+            const float f = expf(k[d * N + j] - b);]]},
+      }},
   },
   paste = {{region = "src/stages/assoc.c:assoc_naive", file = "paste/assoc_naive.c"}},
 }

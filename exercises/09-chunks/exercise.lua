@@ -67,10 +67,33 @@ return {
       limit = {stores = function(x) return x.N * x.C * (x.M + 1) // 3 end}},
   },
   wrong = {
-    {file = "wrong/state-first.c", fails = "a single chunk",
-      because = "the chunk is added to the state before its queries ask: pairs count twice"},
-    {file = "wrong/past-the-end.c", fails = "five chunks, the last one short",
-      because = "the last chunk is taken to have L tokens"},
+    {name = "state-first", fails = "a single chunk",
+      because = "the chunk is added to the state before its queries ask: pairs count twice",
+      change = {
+        {[[
+        for (size_t row = 0; row <= M; row++)
+            for (size_t c = 0; c < C; c++) {
+                float sum = 0;
+                for (size_t j = start; j < end; j++)
+                    sum += k[c * N + j] * (row < M ? v[row * N + j] : 1);
+                S[row * C + c] += sum;
+            }]], ""},
+        {[[
+        const size_t end = N - start < L ? N : start + L;]], [[
+        const size_t end = N - start < L ? N : start + L;
+        for (size_t row = 0; row <= M; row++)
+            for (size_t c = 0; c < C; c++) {
+                float sum = 0;
+                for (size_t j = start; j < end; j++)
+                    sum += k[c * N + j] * (row < M ? v[row * N + j] : 1);
+                S[row * C + c] += sum;
+            }]]},
+      }},
+    {name = "past-the-end", fails = "five chunks, the last one short",
+      because = "the last chunk is taken to have L tokens",
+      change = {
+        {"const size_t end = N - start < L ? N : start + L;", "const size_t end = start + L;"},
+      }},
     {file = "wrong/loop.c", fails = "the state is stored once a chunk",
       because = "the loop of chapter 4: right, and it stores the state for each token"},
   },

@@ -57,14 +57,36 @@ return {
       "is one. join: {a = l.a * r.a, T = l.T * r.a + r.T}.",
   },
   wrong = {
-    {file = "wrong/swapped.lua", fails = "two chunks: the older one has faded more",
-      because = "the left sum is added as it is and the right one fades"},
-    {file = "wrong/zero.lua", fails = "seven chunks: a node joined with nothing",
-      because = "(0, 0) is taken as the neutral pair, which forgets all that stands before"},
-    {file = "wrong/fades-itself.lua", fails = "one chunk of one token", says = "last[",
-      because = "a token is added before the state fades"},
-    {file = "wrong/ratios.lua", fails = "a token that forgets everything",
-      because = "decays are divided by one another, and one of them is 0"},
+    {name = "swapped", fails = "two chunks: the older one has faded more",
+      because = "the left sum is added as it is and the right one fades",
+      change = {{"T = l.T * r.a + r.T}", "T = l.T + r.T * l.a}"}}},
+    {name = "zero", fails = "seven chunks: a node joined with nothing",
+      because = "(0, 0) is taken as the neutral pair, which forgets all that stands before",
+      change = {
+        {"function neutral(M, C) return {a = ones(C),",
+         "function neutral(M, C) return {a = zeros(C),"},
+        {"local pair = neutral(v.shape[2], k.shape[2])",
+         "local pair = {a = ones(k.shape[2]), T = zeros(v.shape[2], k.shape[2])}"},
+      }},
+    {name = "fades-itself", fails = "one chunk of one token", says = "last[",
+      because = "a token is added before the state fades",
+      change = {{"v[i]:unsqueeze(2) * k[i]})", "v[i]:unsqueeze(2) * k[i] * a[i]})"}}},
+    {name = "ratios", fails = "a token that forgets everything",
+      because = "decays are divided by one another, and one of them is 0",
+      change = {
+        {[[
+  local pair = neutral(v.shape[2], k.shape[2])]], [[
+  local products, T = {}, zeros(v.shape[2], k.shape[2])
+  local all = ones(k.shape[2])]]},
+        {[[
+    pair = join(pair, {a = a[i], T = v[i]:unsqueeze(2) * k[i]})]], [[
+    all = all * a[i]
+    products[i] = all]]},
+        {[[
+  return pair]], [[
+  for i = 1, #k do T = T + v[i]:unsqueeze(2) * k[i] * (all / products[i]) end
+  return {a = all, T = T}]]},
+      }},
   },
   paste = {{region = "src/stages/prefix.c:prefix_scan_tree", file = "paste/prefix_scan_tree.lua"}},
   predict = {

@@ -78,14 +78,33 @@ return {
       "of `before` down.",
   },
   wrong = {
-    {file = "wrong/inclusive.c", fails = "before a single chunk is what came first",
-      says = "before[", because = "a chunk's own sum is in what stands before it"},
-    {file = "wrong/even-only.c", fails = "eleven chunks: a node may have no right neighbour",
-      because = "a node without a right neighbour is left out"},
+    {name = "inclusive", fails = "before a single chunk is what came first", says = "before[",
+      because = "a chunk's own sum is in what stands before it",
+      change = {
+        {"before[e] = first[e];", "before[e] = first[e] + sums[e];"},
+        {[[
+            const float left = n % 2 ? sums[(n - 1) * E + e] : 0;
+            before[n * E + e] = before_up[n / 2 * E + e] + left;]], [[
+            const float right = n % 2 == 0 && n + 1 < P ? sums[(n + 1) * E + e] : 0;
+            before[n * E + e] = before_up[n / 2 * E + e] - right;]]},
+      }},
+    {name = "even-only", fails = "eleven chunks: a node may have no right neighbour",
+      because = "a node without a right neighbour is left out",
+      change = {
+        {"parents = (P + 1) / 2;", "parents = P / 2;"},
+        {"before[n * E + e] = before_up", "if (n / 2 < parents) before[n * E + e] = before_up"},
+      }},
     {file = "wrong/loop.c", fails = "eight chunks, a full tree",
       because = "the prefixes are right, but come from a loop: the tree is not there"},
-    {file = "wrong/mirrored.c", fails = "two chunks: one sum, handed to the right",
-      because = "the left child is given the right one's sum: suffixes"},
+    {name = "mirrored", fails = "two chunks: one sum, handed to the right",
+      because = "the left child is given the right one's sum: suffixes",
+      change = {
+        {[[
+            const float left = n % 2 ? sums[(n - 1) * E + e] : 0;
+            before[n * E + e] = before_up[n / 2 * E + e] + left;]], [[
+            const float right = n % 2 == 0 && n + 1 < P ? sums[(n + 1) * E + e] : 0;
+            before[n * E + e] = before_up[n / 2 * E + e] + right;]]},
+      }},
   },
   paste = {{region = "src/stages/prefix.c:prefix_scan_tree", file = "paste/prefix_scan_tree.c"}},
   predict = {

@@ -81,17 +81,41 @@ return {
       "den += w; out[] += w v[]. At the end out[] /= den.",
   },
   wrong = {
-    {file = "wrong/no-max.c", fails = "scores beyond what exp can take",
-      because = "exp is taken of the scores themselves"},
-    {file = "wrong/no-rescale.c", fails = "keys of one page",
-      because = "the largest score changes and the sums so far stay as they are"},
+    {name = "no-max", fails = "scores beyond what exp can take",
+      because = "exp is taken of the scores themselves",
+      change = {
+        {"max = sink[i], den = 1;", "den = expf(sink[i]);"},
+        {[[
+            if (score > max) {
+                const float factor = expf(max - score);
+                for (size_t m = 0; m < M; m++) o[m] *= factor;
+                den *= factor;
+                max = score;
+            }
+            const float weight = expf(score - max);]], [[
+            const float weight = expf(score);]]},
+      }},
+    {name = "no-rescale", fails = "keys of one page",
+      because = "the largest score changes and the sums so far stay as they are",
+      change = {
+        {[[
+                const float factor = expf(max - score);
+                for (size_t m = 0; m < M; m++) o[m] *= factor;
+                den *= factor;]], ""},
+      }},
     {file = "wrong/two-passes.c", fails = "one pass, and memory that does not grow",
       says = "floats read",
       because = "the largest score is looked for first, so keys are read twice"},
     {file = "wrong/keeps-scores.c", fails = "one pass, and memory that does not grow",
       says = "bytes of memory", because = "a row of N scores is kept"},
-    {file = "wrong/in-order.c", fails = "pages in any order, the last one not full",
-      because = "pages are read as they lie, not as `page` says"},
+    {name = "in-order", fails = "pages in any order, the last one not full",
+      because = "pages are read as they lie, not as `page` says",
+      change = {
+        {[[
+            const size_t row = (size_t)page[n / L] * L + n % L;]], [[
+            const size_t row = n;
+            (void)page, (void)L;]]},
+      }},
   },
   paste = {{region = "src/stages/sim.c:sim_row", file = "paste/sim_row.c"}},
 }

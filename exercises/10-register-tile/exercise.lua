@@ -65,12 +65,35 @@ return {
   wrong = {
     {file = "wrong/textbook.c", fails = "a quarter of the loads", says = "floats read",
       because = "the loop of the text: right, with all its loads"},
-    {file = "wrong/no-rest.c", fails = "tokens and columns that fill no tile",
-      because = "tokens and columns beyond the last whole tile are left out"},
-    {file = "wrong/late-read.c", fails = "eight tokens and nothing fades", says = "out[",
-      because = "the row is read when all four tokens are in it: a token sees later ones"},
-    {file = "wrong/fades-once.c", fails = "a state that fades",
-      because = "the state fades once for four tokens"},
+    {name = "no-rest", fails = "tokens and columns that fill no tile",
+      because = "tokens and columns beyond the last whole tile are left out",
+      change = {
+        {[[
+    for (size_t i = 0, T; i < N; i += T) {
+        T = N - i < 4 ? N - i : 4;]], [[
+    for (size_t i = 0, T = N < 4 ? 1 : 4; i + T <= N; i += T) {]]},
+        {[[
+        for (size_t m = 0, V; m < M; m += V) {
+            V = M - m < 4 ? M - m : 4;]], [[
+        for (size_t m = 0, V = T; m + V <= M; m += V) {]]},
+      }},
+    {name = "late-read", fails = "eight tokens and nothing fades", says = "out[",
+      because = "the row is read when all four tokens are in it: a token sees later ones",
+      change = {
+        {", q_t = q[c * N + i + t];", ";"},
+        {"sums[t][x] += q_t * row[x];", ""},
+        {[[
+        for (int x = 0; x < V; x++) S[c * M + m + x] = row[x];]], [[
+        for (int t = 0; t < T; t++)
+            for (int x = 0; x < V; x++) sums[t][x] += q[c * N + i + t] * row[x];
+        for (int x = 0; x < V; x++) S[c * M + m + x] = row[x];]]},
+      }},
+    {name = "fades-once", fails = "a state that fades",
+      because = "the row fades when it is loaded, once for four tokens",
+      change = {
+        {"row[x] = S[c * M + m + x];", "row[x] = fade * S[c * M + m + x];"},
+        {"fade * row[x] + k_t", "row[x] + k_t"},
+      }},
   },
   paste = {{region = "src/stages/prefix.c:prefix_naive", file = "paste/prefix_naive.c"}},
   predict = {

@@ -46,13 +46,31 @@ return {
       "32; } for both the write and the read.",
   },
   wrong = {
-    {file = "wrong/half-turned.cu", fails = "no two lanes wait for one bank", says = "shared",
-      because = "rows are turned by half their number: two lanes meet in each bank"},
-    {file = "wrong/padded.cu", fails = "one square", says = "shared",
-      because = "a pitch of 33 words, for which there is no room"},
-    {file = "wrong/straight.cu", fails = "no two lanes wait for one bank", says = "global",
-      because = "no shared memory at all: neighbours write far apart"},
-    {file = "wrong/no-barrier.cu", fails = "one square",
-      because = "a column is read before other warps have written it"},
+    {name = "half-turned", fails = "no two lanes wait for one bank", says = "shared",
+      because = "rows are turned by half their number: two lanes meet in each bank",
+      change = {
+        {"(x + r) % 32]", "(x + r / 2) % 32]"},
+        {"(r + x) % 32];", "(r + x / 2) % 32];"},
+      }},
+    {name = "padded", fails = "one square", says = "shared",
+      because = "rows of 33 words, for which there is no room in 32 x 32",
+      change = {
+        {"s[32 * r + (x + r) % 32]", "s[33 * r + x]"},
+        {"s[32 * x + (r + x) % 32];", "s[33 * x + r];"},
+      }},
+    {name = "straight", fails = "no two lanes wait for one bank", says = "global",
+      because = "no shared memory at all: neighbours write far apart",
+      change = {
+        {[[
+            s[32 * r + (x + r) % 32] = w[i0 + r] * k[(i0 + r) * C + c0 + x];
+    __syncthreads();
+    for (int r = threadIdx.y; r < 32; r += 8)
+        if (c0 + r < C && i0 + x < N) out[(c0 + r) * N + i0 + x] = s[32 * x + (r + x) % 32];]], [[
+            out[(c0 + x) * N + i0 + r] = w[i0 + r] * k[(i0 + r) * C + c0 + x];
+    (void)s;]]},
+      }},
+    {name = "no-barrier", fails = "one square",
+      because = "a column is read before other warps have written it",
+      change = {{"__syncthreads();", ""}}},
   },
 }

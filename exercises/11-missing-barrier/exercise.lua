@@ -44,9 +44,26 @@ return {
       "all threads come to it.",
   },
   wrong = {
-    {file = "wrong/in-a-branch.cu", fails = "several warps", says = "race",
-      because = "a barrier that only some threads come to"},
-    {file = "wrong/after-the-sum.cu", fails = "several warps", says = "race",
-      because = "the barrier stands where there is one already"},
+    {name = "in-a-branch", fails = "several warps", says = "race",
+      because = "a barrier that only some threads come to",
+      change = {
+        {[[
+        const float before = i >= by ? s[i - by] : 0;
+        __syncthreads();]], [[
+        float before = 0;
+        if (i >= by) {
+            before = s[i - by];
+            __syncthreads();
+        }]]},
+      }},
+    {name = "after-the-sum", fails = "several warps", says = "race",
+      because = "two barriers stand after the sum, none before it",
+      change = {
+        {[[
+        __syncthreads();
+        s[i] += before;]], [[
+        s[i] += before;
+        __syncthreads();]]},
+      }},
   },
 }

@@ -107,14 +107,29 @@ return {
       "v[j][m].",
   },
   wrong = {
-    {file = "wrong/inclusive.cu", fails = "one chunk, one head",
-      because = "the prefix of a chunk has the chunk in it"},
-    {file = "wrong/sees-itself.cu", fails = "one chunk, one head", says = "out",
-      because = "a token sees itself"},
-    {file = "wrong/no-barrier.cu", fails = "one chunk, one head", says = "nobody has written",
-      because = "weights are used before other threads have written them"},
-    {file = "wrong/whole-chunks.cu", fails = "a last chunk that is not full",
-      because = "the last chunk is taken to have L tokens"},
+    {name = "inclusive", fails = "one chunk, one head",
+      because = "the prefix of a chunk has the chunk in it",
+      change = {
+        {[[
+        states[n * E + e] = before;
+        before += sum;]], [[
+        before += sum;
+        states[n * E + e] = before;]]},
+      }},
+    {name = "sees-itself", fails = "one chunk, one head", says = "out",
+      because = "a token sees itself",
+      change = {
+        {"for (int c = 0; j < i && c < C; c++)", "for (int c = 0; j <= i && c < C; c++)"},
+        {"for (int j = 0; j < i; j++) {", "for (int j = 0; j <= i; j++) {"},
+      }},
+    {name = "no-barrier", fails = "one chunk, one head", says = "nobody has written",
+      because = "weights are used before other threads have written them",
+      change = {{"__syncthreads();", ""}}},
+    {name = "whole-chunks", fails = "a last chunk that is not full",
+      because = "the last chunk is taken to have L tokens",
+      change = {
+        {"const int end = (n + 1) * L < N ? (n + 1) * L : N;", "const int end = (n + 1) * L;"},
+      }},
   },
   paste = {{region = "cuda/chunks.cuh:scan_chunks", file = "paste/scan_chunks.cu"}},
 }

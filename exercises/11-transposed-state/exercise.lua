@@ -59,14 +59,31 @@ return {
       "least).",
   },
   wrong = {
-    {file = "wrong/row-a-thread.cu", fails = "four sectors a request", says = "global",
-      because = "a thread walks along a row, so that lanes read far apart"},
-    {file = "wrong/no-barrier.cu", fails = "fewer features than lanes, more rows than warps",
+    {name = "row-a-thread", fails = "four sectors a request", says = "global",
+      because = "a thread walks along a row, so that lanes read far apart",
+      change = {
+        {[[
+    const int lane = t % 32, warps = blockDim.x / 32;
+    for (int row = t / 32; row <= M; row += warps) {]], [[
+    for (int row = t; row <= M; row += blockDim.x) {]]},
+        {[[
+        for (int c = lane; c < C; c += 32) sum += q_h[c] * S_h[row * C + c];
+        for (int by = 16; by > 0; by /= 2) sum += __shfl_xor_sync(~0u, sum, by);
+        if (lane == 0) sums[row] = sum;]], [[
+        for (int c = 0; c < C; c++) sum += q_h[c] * S_h[row * C + c];
+        sums[row] = sum;]]},
+      }},
+    {name = "no-barrier", fails = "fewer features than lanes, more rows than warps",
       says = "nobody has written",
-      because = "the denominator is read before its warp has written it"},
-    {file = "wrong/some-lanes.cu", fails = "fewer features than lanes, more rows than warps",
-      because = "lanes without a feature stay away from the shuffles"},
-    {file = "wrong/one-turn.cu", fails = "more features than lanes",
-      because = "features beyond the 32nd are left out"},
+      because = "the denominator is read before its warp has written it",
+      change = {{"__syncthreads();", ""}}},
+    {name = "some-lanes", fails = "fewer features than lanes, more rows than warps",
+      because = "lanes without a feature stay away from the shuffles",
+      change = {
+        {"for (int by = 16; by > 0; by /= 2)", "for (int by = 16; lane < C && by > 0; by /= 2)"},
+      }},
+    {name = "one-turn", fails = "more features than lanes",
+      because = "features beyond the 32nd are left out",
+      change = {{"for (int c = lane; c < C; c += 32)", "if (const int c = lane; c < C)"}}},
   },
 }

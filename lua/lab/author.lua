@@ -16,6 +16,7 @@ local start = require "tarn.lab.start"
 local system = require "tarn.lab.system"
 local page = require "tarn.lab.page"
 local paste = require "tarn.lab.paste"
+local change = require "tarn.lab.change"
 local arguments = require "tarn.lab.arguments"
 local report = require "tarn.report"
 
@@ -71,28 +72,43 @@ local function case_named(result, name)
   end
 end
 
-local function check_wrong_answer(finding, wrong)
-  local exercise = finding.exercise
-  local path = files.join(exercise.folder, tostring(wrong.file))
-  if not files.is_file(path) then return finding.fail("wrong", "%s is not there", path) end
+-- The path of a wrong answer, which is a file, or made from the solution in a scratch folder; nil
+-- and why not where there is none.
+local function path_of_wrong(exercise, wrong, folder)
+  if wrong.file then
+    local path = files.join(exercise.folder, wrong.file)
+    if files.is_file(path) then return path end
+    return nil, "it is not there"
+  end
+  local text, why = change.text(exercise, wrong.change)
+  if not text then return nil, why end
+  local path = files.join(folder, exercise.file)
+  files.write("author", path, text)
+  return path
+end
+
+local function check_wrong_answer(finding, wrong, folder)
+  local exercise, name = finding.exercise, wrong.file or wrong.name
+  local path, why = path_of_wrong(exercise, wrong, folder)
+  if not path then return finding.fail("wrong", "%s: %s", name, why) end
   local result = run.check(exercise, path, {})
-  if result.problem then return finding.fail("wrong", "%s: %s", wrong.file, result.problem) end
+  if result.problem then return finding.fail("wrong", "%s: %s", name, result.problem) end
   local case = case_named(result, wrong.fails)
   if not case then
-    finding.fail("wrong", "%s: there is no case '%s'", wrong.file, tostring(wrong.fails))
+    finding.fail("wrong", "%s: there is no case '%s'", name, tostring(wrong.fails))
   elseif case.ok then
-    finding.fail("wrong", "%s passes '%s', though %s", wrong.file, case.name,
+    finding.fail("wrong", "%s passes '%s', though %s", name, case.name,
       wrong.because or "it should not")
   elseif wrong.says and not (case.message or ""):find(wrong.says, 1, true) then
-    finding.fail("wrong", "%s fails '%s' with another message than '%s': %s", wrong.file,
-      case.name, wrong.says, case.message or "none")
+    finding.fail("wrong", "%s fails '%s' with another message than '%s': %s", name, case.name,
+      wrong.says, case.message or "none")
   end
 end
 
-local function check_wrong(finding)
+local function check_wrong(finding, folder)
   local wrong = finding.exercise.wrong or {}
   if #wrong < 2 then finding.fail("wrong", "%d wrong answers, expected two or more", #wrong) end
-  for _, one in ipairs(wrong) do check_wrong_answer(finding, one) end
+  for _, one in ipairs(wrong) do check_wrong_answer(finding, one, folder) end
 end
 
 -- Whether a text says "chapter 4", also as in "Chapters 3 and 4".
@@ -154,7 +170,7 @@ local function check(exercise)
   local folder = system.temporary("tarn-author")
   local ok, why = pcall(function()
     check_start(finding, folder)
-    check_wrong(finding)
+    check_wrong(finding, folder)
     check_pasted(finding)
   end)
   system.remove(folder)

@@ -33,6 +33,10 @@ local of_case = {
   limit = "table", spec = "function", check = "function", entry = "string", launch = "function",
   parameters = "table", results = "table",
 }
+local of_wrong = {
+  name = "string", change = "table", file = "string", fails = "string", because = "string",
+  says = "string",
+}
 
 local function check_hints(path, hints)
   for level = 1, 3 do
@@ -71,6 +75,18 @@ local function check_predictions(path, predict)
   end
 end
 
+-- A wrong answer is a file of its own, or a change of the solution with a name.
+local function check_wrong(path, wrong)
+  for i, one in ipairs(wrong) do
+    if type(one) ~= "table" then fail(path, "wrong[%d] is %s, expected a table", i, a(type(one))) end
+    entries.check(path, ("wrong[%d]: "):format(i), one, of_wrong)
+    if not one.fails then fail(path, "wrong[%d]: fails is missing", i) end
+    if (one.file == nil) == (one.change == nil) or (one.name == nil) ~= (one.change == nil) then
+      fail(path, "wrong[%d]: expected either file, or name and change", i)
+    end
+  end
+end
+
 local function check(path, content)
   if type(content) ~= "table" then
     fail(path, "it returns %s, expected a table", content == nil and "nothing" or a(type(content)))
@@ -82,6 +98,7 @@ local function check(path, content)
   check_hints(path, content.hints)
   check_cases(path, content)
   check_predictions(path, content.predict or {})
+  check_wrong(path, content.wrong or {})
 end
 
 function manifest.parse(text, path)

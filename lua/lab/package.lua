@@ -24,14 +24,14 @@ there, `check NAME` runs it. There are hints (`hint NAME`), and no solutions.
 -- ---- manifests without some entries -------------------------------------------------------
 
 -- What holds braces that do not count, as patterns: strings and comments. Each is tried in
--- turn at a place, and leads behind itself.
-local apart = {"^%-%-%[%[.-%]%]()", "^%-%-[^\n]*()", "^%[%[.-%]%]()", '^""()', "^''()",
+-- turn at a place, and its last capture is the place behind it.
+local apart = {"^%-%-%[(=*)%[.-%]%1%]()", "^%-%-[^\n]*()", "^%[(=*)%[.-%]%1%]()", '^""()', "^''()",
   '^".-[^\\]"()', "^'.-[^\\]'()"}
 
 local function skip(text, at)
   for _, pattern in ipairs(apart) do
-    local behind = text:match(pattern, at)
-    if behind then return behind end
+    local captures = table.pack(text:match(pattern, at))
+    if captures[1] then return captures[captures.n] end
   end
 end
 

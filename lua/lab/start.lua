@@ -3,6 +3,8 @@
 --   start.text(exercise)      what the learner begins with
 --   start.solution(exercise)  the solution without the marks below, or nil in a student package
 --   start.regions(text, exercise)   how many todo regions a text has
+--   start.answer(exercise)    the solution with its regions' marks, without the lines below
+--   start.outside(text, exercise)   what stands outside of a text's regions, marks included
 --
 -- A solution has a region between two lines that say `//> todo` and `//< todo` (in Lua `-->`
 -- and `--<`). In the start the region holds what stands behind `//:` in it, and the two
@@ -76,6 +78,16 @@ function start.text(exercise)
       if kind == "instead" then return instead end
       return (not inside or kind) and line or nil
     end)
+end
+
+function start.answer(exercise)
+  return filter(read(exercise.solution), comment[exercise.extension],
+    function(kind, _, line) return kind ~= "instead" and line or nil end)
+end
+
+function start.outside(text, exercise)
+  return filter(text, comment[exercise.extension],
+    function(kind, inside, line) return (kind or not inside) and line or nil end)
 end
 
 function start.solution(exercise)

@@ -38,6 +38,14 @@ test("what is missing, unknown or of another kind is named", function()
   refused({cases = '{{name = "a", points = 5}, {name = "a", points = 5}}'},
     "two cases are named 'a'")
   refused({cases = "{}"}, "cases is empty")
+  refused({wrong = '{{name = "a", fails = "x", chagne = {}}}'},
+    "wrong[1]: unknown entry 'chagne'; did you mean 'change'?")
+  refused({wrong = '{{file = "wrong/a.c"}}'}, "wrong[1]: fails is missing")
+  for _, one in ipairs {'name = "a"', 'change = {}', 'name = "a", file = "wrong/a.c"',
+    'name = "a", change = {}, file = "wrong/a.c"'} do
+    refused({wrong = '{{fails = "sums are causal", ' .. one .. '}}'},
+      "wrong[1]: expected either file, or name and change")
+  end
   refused({predict = "{{}}"}, 'predict[1] has no question: expected {ask = "...", answer = ...}')
 end)
 

@@ -145,7 +145,8 @@ end)
 
 test("a student package has starts and hints, and nothing of the answers", function()
   lab.exercise("full", "04-walk",
-    {wrong = '{{file = "wrong/a.c", fails = "{", because = "secret"}}',
+    {wrong = '{{file = "wrong/a.c", fails = "{", because = "secret"}, {name = "secret", fails = ' ..
+      '"{", change = {{[[}]], [==[}\nsecret [[}]] secret]==]}, {"}", "secret"}}}}',
     paste = '{{region = "x:secret", file = "paste/x.c"}}'})
   lab.write("full/04-walk/wrong/a.c", "secret")
   local status, out = lab.run("--exercises", lab.path("full"), "package", lab.path("given"))
@@ -237,6 +238,32 @@ test("each promise that is not held is told", function()
   complains("04-bad/exercise.lua: title is missing", (function()
     lab.exercise("author" .. courses + 1, "04-bad", {title = "nil", order = "2"})
   end)())
+end)
+
+test("a wrong answer may be told as a change of the solution", function()
+  local function wrong(pairs_of)
+    return {wrong = '{{name = "negated", fails = "sums are causal", because = "it is negated", ' ..
+      'change = ' .. pairs_of .. '}, {file = "wrong/b.c", fails = "sums are causal"}}'}
+  end
+  local solution = {["solution.c"] = "/* Chapter 4: a + b. */\n\n//> todo\nright = a;\n" ..
+    "b = a;\n//: b = 0;\n//< todo\n// the end\n"}
+  courses = courses + 1
+  is(select(2, exercise("author" .. courses, wrong '{{"right = a", "left = a"}}', solution)), 0)
+  local function refused(why, pairs_of)
+    complains("04-good: wrong: negated: " .. why, wrong(pairs_of), solution)
+  end
+  refused("change[1]: 'den' is not in solution.c", '{{"den", "0"}}')
+  refused("change[1]: 'b = 0;' is not in solution.c", '{{"b = 0;", "b = 1;"}}')
+  refused("change[1]: '' is not in solution.c", '{{"", "0"}}')
+  refused("change[1]: '= a;' is in solution.c more than once", '{{"= a;", "= 0;"}}')
+  refused("change[2]: 'right' is not in solution.c", '{{"right", "left"}, {"right", "wrong"}}')
+  refused("change[1]: it changes nothing: both texts are 'right'", '{{"right", "right"}}')
+  refused("change: it leaves the solution as it is", '{{"right", "r"}, {"r = a", "right = a"}}')
+  refused("change[1]: 'the end' is not inside the todo region", '{{"the end", "no end"}}')
+  refused("change[1]: 'right = a;' is not inside", '{{[[right = a;\nb = a;\n//< todo]], "x"}}')
+  refused("change[1]: it is no pair of texts, expected {old, new}", '{{"right"}}')
+  complains("negated passes 'sums are causal', though it is negated", wrong '{{"b = a", "b = 0"}}',
+    solution)
 end)
 
 test("a pasted region must be one, and earn little over the course", function()
