@@ -90,13 +90,13 @@ local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 local function compilers()
   local named = os.getenv("TARN_CC")
   if named then return {named} end
-  return {system.cc:match("^%S+") or "gcc", "gcc", "cc", "clang"}
+  return {system.cc, "gcc", "cc", "clang"}
 end
 
--- compiler() -> its name; or nil, what is missing.
+-- compiler() -> how it is called, perhaps with options; or nil, what is missing.
 function c.compiler()
   for _, name in ipairs(compilers()) do
-    if process.on_path(name) then return name end
+    if process.on_path(name:match("%S*")) then return name end
   end
   return nil, "there is no C compiler; hint: install one (Debian package gcc), or name it in " ..
     "TARN_CC"
@@ -155,16 +155,29 @@ local function hidden_costs(work)
   end
 end
 
+-- The results that inputs say what they hold before the call: in all cases, or in none.
+local function given_results(work)
+  local given = {}
+  for _, result in ipairs(work.changed) do
+    local count = 0
+    for _, run in ipairs(work.runs) do
+      if run.inputs[result.name] ~= nil then count = count + 1 end
+    end
+    if count > 0 and count < #work.runs then
+      error("some cases have " .. result.name .. " in their inputs, others have not", 0)
+    end
+    given[result.name] = count > 0
+  end
+  return given
+end
+
 -- prepare(work) -> nil, or why the exercise's file can't be run. work: folder, file (its name
 -- in the folder), exercise, cases, isolate.
 function c.prepare(work)
   local exercise = work.exercise
   work.arguments = arguments.read(exercise.parameters)
   work.changed = arguments.results(work.arguments, exercise.returns)
-  local given = {}
-  for _, run in ipairs(work.runs) do
-    for name in pairs(run.inputs) do given[name] = true end
-  end
+  local given = given_results(work)
   for _, run in ipairs(work.runs) do
     arguments.write(work.arguments, run.inputs, work.folder .. "/in/" .. run.number)
   end
