@@ -93,17 +93,17 @@ __device__ inline T read_row(const sweep<T> &w, levels<T> s, const T *g, T weigh
     return sum + weight * (s.z[c] + s.z_part[c]);
 }
 
-/* Block: one head; thread: columns m or rows c. The outputs of a token lie in shared memory.
+/* Block: one head; thread: columns m or rows c. The output of a token waits where its dv
+ * will be.
  * Either walk goes three times over the state at each token, to add and to read it along
  * columns and along rows: 6 C M numbers, 8 C M flops. */
 template <class T> __global__ void sweep_forward(sweep<T> w)
 {
-    DYN_SHARED(T, out);
     const size_t h = blockIdx.x, t = threadIdx.x, threads = blockDim.x;
     const levels<T> s = begin_with(w, w.before);
     for (size_t i = h * w.N; i < (h + 1) * w.N; i++) {
         const T *q_i = w.a.q + i * w.C, *dout_i = w.a.dout + i * w.M;
-        T *Gn_i = w.Gn + i * w.M;
+        T *Gn_i = w.Gn + i * w.M, *out = w.a.dv + i * w.M;
         const bool full = ++w.count == block_of_sums;
         if (full) w.count = 0;
         add_token(w, s, w.a.k + i * w.C, w.a.v + i * w.M, T(1), full);
@@ -179,8 +179,8 @@ template <class T> tarn_status sweeps(tarn_span *s)
     if (s->heads == 0) return TARN_OK;
     const sweep<T> w = sweep_of<T>(s);
     const unsigned blocks = grid_side(s->heads);
-    const tarn_status status = launch(s->ctx, "sweep_forward", sweep_forward<T>, blocks,
-                                      threads, s->M * sizeof(T), w);
+    const tarn_status status =
+        launch(s->ctx, "sweep_forward", sweep_forward<T>, blocks, threads, 0, w);
     return status ? status
                   : launch(s->ctx, "sweep_backward", sweep_backward<T>, blocks, threads,
                            0, w);

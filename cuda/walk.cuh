@@ -82,33 +82,27 @@ template <class T> levels<T> levels_at(T *memory, size_t heads, size_t C, size_t
 }
 
 //> region walk
-/* Block: one head; thread: columns m = t, t + 64, .. of s. z lies in shared
- * memory meanwhile, both levels, 2 C numbers. A token reads both levels of s
- * and writes one: 3 C M numbers, from the cache if they fit, for 5 C M flops.
+/* Block: one head; thread: columns m = t, t + 64, .. of s, entries c likewise of
+ * z. A token reads both levels of s and writes one: 3 C M numbers, from the
+ * cache if they fit, for 5 C M flops; every thread reads all of z.
  * `before` tokens are in the partial sums already. */
 template <class T>
 __global__ void walk(size_t N, size_t C, size_t M, size_t before, const T *q,
                      const T *k, const T *v, T eps, const T *eps_row,
                      levels<T> all_heads, T *out)
 {
-    DYN_SHARED(T, z);
-    T *const z_part = z + C;
     const size_t h = blockIdx.x, t = threadIdx.x, threads = blockDim.x;
     const levels<T> s = levels_of(all_heads, h, C, M);
-    for (size_t c = t; c < C; c += threads) {
-        z[c] = s.z[c];
-        z_part[c] = s.z_part[c];
-    }
     for (size_t i = h * N; i < (h + 1) * N; i++) {
         const T *q_i = q + i * C, *k_i = k + i * C;
         const bool full = ++before == block_of_sums;
         for (size_t c = t; c < C; c += threads) {
-            z_part[c] += k_i[c];
-            if (full) carry(z_part[c], z[c]);
+            s.z_part[c] += k_i[c];
+            if (full) carry(s.z_part[c], s.z[c]);
         }
         __syncthreads();
         T den = eps_of(eps_row, eps, i);
-        for (size_t c = 0; c < C; c++) den += q_i[c] * (z[c] + z_part[c]);
+        for (size_t c = 0; c < C; c++) den += q_i[c] * (s.z[c] + s.z_part[c]);
         for (size_t m = t; m < M; m += threads) {
             T num = 0;
             for (size_t c = 0; c < C; c++) {
@@ -122,10 +116,6 @@ __global__ void walk(size_t N, size_t C, size_t M, size_t before, const T *q,
         if (full) before = 0;
         __syncthreads();
     }
-    for (size_t c = t; c < C; c += threads) {
-        s.z[c] = z[c];
-        s.z_part[c] = z_part[c];
-    }
 }
 //< region walk
 
@@ -135,9 +125,8 @@ template <class T> tarn_status walk_run(tarn_span *s)
     if (s->N == 0 || s->heads == 0) return TARN_OK;
     const arrays<T> a = arrays_in<T>(s);
     const tarn_status status =
-        launch(s->ctx, "walk", walk<T>, grid_side(s->heads), threads,
-               2 * s->C * sizeof(T), s->N, s->C, s->M, s->count, a.q, a.k, a.v, a.eps,
-               a.eps_row, levels_in<T>(s), a.out);
+        launch(s->ctx, "walk", walk<T>, grid_side(s->heads), threads, 0, s->N, s->C,
+               s->M, s->count, a.q, a.k, a.v, a.eps, a.eps_row, levels_in<T>(s), a.out);
     s->count = (s->count + s->N) % block_of_sums;
     return status;
 }

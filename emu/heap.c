@@ -2,7 +2,9 @@
  *
  * One range of addresses is reserved once; what lies in it is device memory, everything else
  * is the host's. An allocation ends at the end of a page (aligned to 16 bytes) and the page
- * behind it stays closed: the first access past the end of an array stops the kernel. Fresh
+ * behind it stays closed: the first access past the end of an array stops the kernel. A system
+ * tells only so many open ranges apart (65,530 on Linux, and the program has its own), so past
+ * 20,000 arrays the next ones join those before, without a closed page between. Fresh
  * memory is NaN. With tarn_emu_settings.locked the host can't touch device memory either,
  * which costs system calls: for tests. */
 #include "emu/inside.h"
@@ -73,13 +75,22 @@ static void poison(char *memory, size_t bytes)
     memset(memory, 0xff, bytes < most ? bytes : most);
 }
 
+enum { MOST_APART = 20000 };
+
+/* Opens pages; when there are many arrays, with the closed page in front of them. */
+static bool open_pages(char *first, size_t bytes)
+{
+    const size_t joint = count >= MOST_APART && first > heap ? TARN_EMU_PAGE : 0;
+    return mprotect(first - joint, bytes + joint, PROT_READ | PROT_WRITE) == 0;
+}
+
 void *tarn_emu_alloc(size_t bytes)
 {
     size_t place;
     const size_t full = (bytes + 15) & ~(size_t)15, whole = pages(full ? full : 16);
     if (bytes > PTRDIFF_MAX / 2 || (!heap && !reserve()) || !make_room()) return NULL;
     char *gap = find_gap(whole + TARN_EMU_PAGE, &place);
-    if (!gap || mprotect(gap, whole, PROT_READ | PROT_WRITE) != 0) return NULL;
+    if (!gap || !open_pages(gap, whole)) return NULL;
     char *memory = gap + whole - (full ? full : 16);
     memmove(list + place + 1, list + place, (count - place) * sizeof *list);
     list[place] = (struct tarn_emu_allocation){.memory = memory, .bytes = bytes};

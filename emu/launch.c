@@ -293,6 +293,7 @@ tarn_status tarn_emu_launch(tarn_context *ctx, const struct tarn_emu_grid *l)
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     struct tarn_emu_job job = {.launch = l, .ctx = ctx};
     tarn_status status = check_limits(ctx, l);
+    if (!status) status = tarn_poll(ctx, l->kernel);
     if (status) return status;
     pthread_mutex_lock(&one_at_a_time);
     status = run_alone(ctx, &job);

@@ -159,6 +159,12 @@ static const struct tarn_device_phi *phi_of(struct tarn_rows rows)
     return rows.device->forms(rows.dtype)->phi;
 }
 
+/* An interrupt is told in the name of the function, not of the kernel. */
+static tarn_status by_name(tarn_context *ctx, const char *function, tarn_status status)
+{
+    return status == TARN_EINTR ? tarn_poll(ctx, function) : status;
+}
+
 static tarn_status make_on_device(tarn_context *ctx, const tarn_phi *phi,
                                   struct tarn_rows rows, bool scaled, double eps,
                                   const struct tarn_features *f)
@@ -347,7 +353,8 @@ tarn_status tarn_features_make(tarn_context *ctx, const char *function,
                             .eps = eps,
                             .features = features};
     if (!status && rows.device)
-        return make_on_device(ctx, phi, rows, scaled, eps, features);
+        return by_name(ctx, function,
+                       make_on_device(ctx, phi, rows, scaled, eps, features));
     return status ? status : run_blocks(ctx, function, &job, apply_block);
 }
 
@@ -356,7 +363,8 @@ tarn_status tarn_features_grad(tarn_context *ctx, const char *function,
                                const struct tarn_features *features, void *df, void *dx)
 {
     if (!is_builtin(phi)) return user_grad(ctx, function, phi, rows, features, df, dx);
-    if (rows.device) return grad_on_device(ctx, phi, rows, features, df, dx);
+    if (rows.device)
+        return by_name(ctx, function, grad_on_device(ctx, phi, rows, features, df, dx));
     struct block_job job = {.ctx = ctx,
                             .phi = phi,
                             .rows = rows,

@@ -137,5 +137,10 @@ if WITH_EMU
 criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix tests/test_kernels_rnn
 criterion_tests += tests/test_kernels_sim tests/test_kernels_barriers
 criterion_tests += tests/test_kernels_assoc tests/test_kernels_large
+cli_tests += tests/cli/mutations.sh
 endif
+EXTRA_DIST += tests/mutate-barriers
+check-mutations:
+	MAKE="$(MAKE)" $(SHELL) $(srcdir)/tests/mutate-barriers $(CHECK_MUTATIONS)
+.PHONY: check-mutations
 EXTRA_DIST += tests/kernels.h tests/kernels_device.h

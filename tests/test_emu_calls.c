@@ -146,6 +146,24 @@ Test(emu_calls, rnn_gives_no_report)
     expect_no_report(rnn, "rnn");
 }
 
+/* Whichever kernel it was that stopped: the user has called prefix. */
+Test(emu_calls, an_interrupt_names_the_function)
+{
+    struct call c = {.options = tarn_defaults()};
+    tarn_grads grads;
+    put(&c, TARN_FLOAT32);
+    tarn_tensor *const *x = c.x;
+    tarn_interrupt(ctx);
+    FAILS(TARN_EINTR, "prefix: interrupted",
+          tarn_prefix(ctx, x[0], x[1], x[2], &c.options, &c.result[0], NULL));
+    FAILS(TARN_EINTR, "sim: interrupted",
+          tarn_sim(ctx, x[0], x[1], x[2], &c.options, &c.result[0], NULL));
+    FAILS(TARN_EINTR, "assoc_grad: interrupted",
+          tarn_assoc_grad(ctx, x[0], x[1], x[2], x[3], &c.options, &grads));
+    tarn_clear_interrupt(ctx);
+    take_away(&c);
+}
+
 static tarn_tensor *fresh_on_emu(void)
 {
     tarn_tensor *t = make(TARN_FLOAT32, 1, (size_t[]){20}, NULL), *there = NULL;
@@ -165,4 +183,21 @@ Test(emu_calls, operations_are_profiled)
     cr_assert_gt(count, 0);
     free(rows);
     tarn_tensor_free(t), tarn_tensor_free(sum);
+}
+
+/* Past the number of open ranges that a system tells apart. */
+Test(emu_calls, forty_thousand_tensors_live_at_once)
+{
+    enum { TENSORS = 40000 };
+    static tarn_tensor *t[TENSORS];
+    tarn_tensor *one = randn(1, TARN_FLOAT32, 0, NULL), *back = NULL;
+    tarn_emu_settings.locked = false;
+    for (int i = 0; i < TENSORS; i++) OK(tarn_to(ctx, one, "emu", &t[i]));
+    for (int i = 0; i < TENSORS; i += 2) tarn_tensor_free(t[i]);
+    for (int i = 0; i < TENSORS; i += 2) OK(tarn_to(ctx, one, "emu", &t[i]));
+    OK(tarn_to(ctx, t[TENSORS - 1], "cpu", &back));
+    cr_assert_eq(*(float *)tarn_tensor_data(back), *(float *)tarn_tensor_data(one));
+    for (int i = 0; i < TENSORS; i++) tarn_tensor_free(t[i]);
+    tarn_tensor_free(one);
+    tarn_tensor_free(back);
 }

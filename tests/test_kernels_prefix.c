@@ -183,7 +183,7 @@ Test(kernels_prefix, there_may_be_more_than_65535_heads)
 {
     const struct problem p = problem_of((struct sizes){65537, 1, 1, 1, 1});
     struct inputs in = inputs_of(&p, TARN_FLOAT32, false);
-    struct results r = run_rung(&p, &in, &tarn_emu_prefix_f32.rungs[1]);
+    struct results r = run_rung(&p, &in, &tarn_emu_prefix_f32.rungs[0]);
     for (size_t h = 0; h < p.n.heads; h++) {
         const double s = flat(in.q, h) * flat(in.k, h);
         const double expected = s * flat(in.v, h) / (s + p.options.eps);
@@ -192,6 +192,36 @@ Test(kernels_prefix, there_may_be_more_than_65535_heads)
     }
     free_results(&r);
     free_inputs(&in);
+}
+
+/* Rungs with larger blocks take seconds for it: that their grid is taken is enough. A launch
+ * that is interrupted before it begins has passed the limits. */
+Test(kernels_prefix, every_rung_takes_more_than_65535_heads)
+{
+    struct tarn_span s = {.ctx = ctx, .heads = 65537, .N_q = 1, .N = 1, .C = 1, .M = 1};
+    tarn_interrupt(ctx);
+    for (int type = 0; type < 2; type++)
+        for (int r = 0; r < LADDERS(prefix).of[type]->count; r++) {
+            const struct tarn_rung *rung = &LADDERS(prefix).of[type]->rungs[r];
+            cr_assert_eq(rung->run(&s), TARN_EINTR, "%s: %s", rung->name,
+                         tarn_error(ctx));
+        }
+}
+
+/* SHP: what k1 keeps of a token does not depend on shared memory, of which sm_75 has 64 KB. */
+Test(kernels_prefix, k1_takes_a_state_of_any_height_and_width)
+{
+    const struct sizes sizes[] = {{1, 3, 3, 9000, 2}, {1, 3, 3, 2, 17000}};
+    const struct tarn_ladder out[] = {{tarn_emu_prefix_f32.rungs, 1, 0},
+                                      {tarn_emu_prefix_f64.rungs, 1, 0}};
+    const struct tarn_ladder grad[] = {{tarn_emu_prefix_grad_f32.rungs, 1, 0},
+                                       {tarn_emu_prefix_grad_f64.rungs, 1, 0}};
+    for (int i = 0; i < 2; i++) {
+        struct problem p = problem_of(sizes[i]);
+        p.options.causal = true;
+        check_outputs(&p, (struct ladders){{&out[0], &out[1]}}, "high or wide");
+        check_gradients(&p, (struct ladders){{&grad[0], &grad[1]}}, "high or wide");
+    }
 }
 
 /* One more than 32 bits count: a grid of what is left of it would do a part of the work. */

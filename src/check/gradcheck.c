@@ -310,6 +310,13 @@ tarn_status tarn_gradcheck(tarn_context *ctx, const char *form, const tarn_tenso
     if (tol < 0)
         return tarn_fail(ctx, TARN_EINVAL, "gradcheck: tol is %g, expected 0 or more",
                          tol);
+    for (int n = Q; n <= V; n++)
+        if (tarn_device_of(inputs[n]))
+            return tarn_fail(ctx, TARN_EDEVICE,
+                             "gradcheck: %c is on %s, but differences are taken on the "
+                             "cpu; use %c:to(\"cpu\"); equiv(q, k, v, {grad=true}) "
+                             "compares the gradients of a device",
+                             "qkv"[n], tarn_tensor_device(inputs[n]), "qkv"[n]);
     struct check c = {.ctx = ctx,
                       .form = form_named(form),
                       .options = options ? *options : defaults,

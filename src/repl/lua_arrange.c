@@ -128,7 +128,8 @@ static int index_dim(lua_State *L)
 
 /* help: where(mask, a, b) -> tensor
  * Takes from a where mask is not 0, and from b where it is.
- * shapes: mask, a and b broadcast together; a and b may be numbers
+ * shapes: mask, a and b broadcast together; a and b may be numbers, both of them too:
+ *         they then have the mask's type and device
  * math: out_i = a_i if mask_i != 0, b_i otherwise  cost: O(numel of out)
  * errors: shapes that do not broadcast, a mask that is no tensor
  * example:
@@ -141,8 +142,8 @@ static int where(lua_State *L)
 {
     lua_settop(L, 3);
     const tarn_tensor *mask = tarn_lua_tensor(L, 1, "where", "the mask");
-    const tarn_tensor *a =
-        tarn_lua_operand(L, 2, "where", "a", tarn_lua_to_tensor(L, 3));
+    const tarn_tensor *beside = tarn_lua_to_tensor(L, 3);
+    const tarn_tensor *a = tarn_lua_operand(L, 2, "where", "a", beside ? beside : mask);
     const tarn_tensor *b = tarn_lua_operand(L, 3, "where", "b", a);
     tarn_tensor **out = tarn_lua_slot(L);
     tarn_lua_check(L, tarn_where(tarn_lua_context(L), mask, a, b, out));

@@ -130,6 +130,7 @@ export HOST_CC CUDA_HOME
 make_toolkit "$toolkit"
 rm -f bin/nvcc bin/nvidia-smi
 
+# BLD-04: no toolkit, or no GPU, and the build is a clean one for the CPU, or for fixed GPUs.
 check "without nvcc configure says so in one line" \
     summary '^    cuda: not found, so no kernel runs on a GPU.*nvidia-cuda-toolkit'
 check "--without-cuda is named in the summary" \
@@ -157,8 +158,16 @@ check "a toolkit without its library is left out with the reason" summary \
 check "where it was asked for that is an error" \
     complains 'libcudart_static.a is not' --with-cuda="$toolkit"
 ar cr "$toolkit/lib64/libcudart_static.a"
-check "a toolkit that does not work with the compiler is left out with the reason" summary \
-    '^    cuda: .* does not work with .*, so no kernel runs' CUDA_HOME="$toolkit"
+# BLD-03: nvcc refuses a host compiler that is too new; CXX names another, and the message the pair.
+check "a toolkit that does not work with the compilers is left out, and both are named" summary \
+    "^    cuda: .*/nvcc does not work with [^ ]* and [^ ]* .*, so no kernel runs" CUDA_HOME="$toolkit"
+cat >bin/other-c++ <<END
+#!/bin/sh
+exec c++ "\$@"
+END
+chmod +x bin/other-c++
+check "CXX names the host compiler, BLD-03" summary \
+    "^    cuda: .*/nvcc does not work with other-c++ " CUDA_HOME="$toolkit" CXX=other-c++
 
 # refused FLAG: configure stops and names what it does not like.
 refused() { ! configured CFLAGS="-O2 $1" && grep -q "error: .*-ffast-math" work/err; }

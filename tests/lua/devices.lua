@@ -65,6 +65,8 @@ end)
 test("a number beside a tensor goes to its device", function()
   is(where(tensor({1, 0}, {device = "emu"}), tensor({5, 6}, {device = "emu"}), 0).device, "emu")
   is(tensor({1, 4}, {device = "emu"}):maximum(2):totable(), {2, 4})
+  local both = where(tensor({1, -1}, {device = "emu"}):gt(0), 7, 0)
+  is({both.device, both:totable()}, {"emu", {7, 0}})
 end)
 
 test("what a device can't do is refused with a way out", function()
@@ -73,6 +75,11 @@ test("what a device can't do is refused with a way out", function()
     "device='emu'} has a state there", kv, {D = 2, M = 2, device = "emu"})
   raises("prefix: k is on cpu and q on emu, expected both on one device; t:to(device) moves " ..
     "a tensor", prefix, q, k_host, v)
+end)
+
+test("gradcheck says where differences are taken", function()
+  raises('gradcheck: q is on emu, but differences are taken on the cpu; use q:to("cpu"); ' ..
+    'equiv(q, k, v, {grad=true}) compares the gradients of a device', gradcheck, "prefix", q, k, v)
 end)
 
 test("each form computes on the device what it does on the host", function()
