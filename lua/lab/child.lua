@@ -19,7 +19,7 @@ local tensor, read_tensor = tarn.tensor, tarn.read
 local save = host.tensor_metatable.__methods.save
 local type, tostring, error, ipairs, pairs = type, tostring, error, ipairs, pairs
 local math_type, getmetatable = math.type, debug.getmetatable
-local setmetatable, rawget = setmetatable, rawget
+local rawget = rawget
 local concat, pack, unpack = table.concat, table.pack, table.unpack
 local gsub, gmatch, find = string.gsub, string.gmatch, string.find
 local format, sub = string.format, string.sub
@@ -88,13 +88,15 @@ end
 
 -- Finalizers run where nothing is counted.
 local function take_finalizers()
-  tensor_metatable.__metatable = false
-  function _G.setmetatable(value, meta)
+  local original = environment.own.setmetatable
+  local function without(value, meta)
     if type(meta) == "table" and rawget(meta, "__gc") ~= nil then
       error("setmetatable: there is no __gc in an exercise", 0)
     end
-    return setmetatable(value, meta)
+    return original(value, meta)
   end
+  environment.own.setmetatable, _G.setmetatable = without, without
+  tensor_metatable.__metatable = false
 end
 
 local function argument(given, run)

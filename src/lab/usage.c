@@ -104,7 +104,7 @@ static bool add_folder(struct walk *walk, int at, const char *name, int depth)
 
 uint64_t tarn_usage_of_folder(const char *path)
 {
-    enum { DEEPEST = 8, ENTRIES = 5000 };
+    enum { DEEPEST = 8, ENTRIES = 2000 };
     struct walk walk = {0, ENTRIES};
     return add_folder(&walk, AT_FDCWD, path, DEEPEST) ? walk.bytes : UINT64_MAX;
 }

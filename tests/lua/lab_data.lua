@@ -8,6 +8,7 @@ local course = require "tarn.lab.course"
 local data = require "tarn.lab.data"
 local files = require "tarn.lab.files"
 local rules = require "tarn.lab.rules"
+local printable = require "tarn.lab.printable"
 local sheet = require "tarn.lab.sheet"
 
 local list = course.open(lab.course())
@@ -116,6 +117,15 @@ end)
 
 test("Markdown keeps its columns whatever a cell holds", function()
   is(sheet.markdown({"a"}, {{a = "x|y\nz <b>"}}), "| a |\n|---|\n| x\\|y z \\<b> |\n")
+  is(sheet.markdown({"a"}, {{a = "x\\|y ![a](b) `c`"}}),
+    "| a |\n|---|\n| x\\\\\\|y !\\[a](b) \\`c\\` |\n")
+end)
+
+test("what steers a terminal or is not seen is written out", function()
+  is(printable.text("a\27[2Jb\r\n\tc\127"), "a\\x1b[2Jb\\x0d\\x0a\\x09c\\x7f")
+  is(printable.text("\u{9b}31m \u{202e}x\u{200b} \u{e9}\u{3c6}"),
+    "\\u{9b}31m \\u{202e}x\\u{200b} \u{e9}\u{3c6}")
+  is(printable.text("\xff\xc2"), "\\xff\\xc2")
 end)
 
 tap.done()

@@ -64,6 +64,22 @@ test("what is missing, breaks or is no file costs its own points only", function
   is(row("anna", "prefix-loop").points, "10")
 end)
 
+test("names and progress.txt can't steer a terminal, break a table or claim nonsense", function()
+  lab.write("odd/e\27[2J|x\nz/step.c", "right")
+  lab.write("odd/=cmd/step.c", "right")
+  lab.write("odd/=cmd/progress.txt", "step passed 99/1 hints=-7 seed=1 solution=no date=-\n")
+  files.make_folder("test", lab.path("odd/more"))
+  assert(os.execute(("ln -s '%s' '%s'"):format(lab.path("class/anna"), lab.path("odd/link"))))
+  local status, out, err = run("grade", lab.path("odd"), "--out", lab.path("odd-out"))
+  is(status, 0)
+  has(out, "e\\x1b[2J|x\\x0az")
+  has(err, "link in " .. lab.path("odd") .. " is a link: left out")
+  local text = read("odd-out/grades.csv") .. read("odd-out/grades.md")
+  assert(not text:find("\27") and text:find("| e\\\\x1b\\[2J\\|x\\\\x0az |", 1, true), text)
+  has(text, "'=cmd,step,")
+  for _, one in ipairs(sheet.parse(read("odd-out/grades.csv"))) do is(one.hints, "0") end
+end)
+
 test("the same files give the same tables", function()
   local csv, markdown = read("out/grades.csv"), read("out/grades.md")
   grade()

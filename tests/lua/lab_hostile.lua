@@ -376,6 +376,30 @@ test("a library that a learner has changed changes nothing for the lab", functio
   is(run.check(plain, answer(text, "lua")).points, 1)
 end)
 
+-- What takes a million instructions where a counter may not look.
+local UNCOUNTED = {
+  {"a coroutine made before", "local f = coroutine.wrap(function(x) while true do " ..
+    "for i = 1, 1e6 do end x = coroutine.yield(x) end end) return function(x) return f(x) end",
+    "instructions of Lua, allowed are 2,000"},
+  {"a finalizer", "return function(x) setmetatable({}, {__gc = function() " ..
+    "for i = 1, 1e6 do end end}) collectgarbage() return x end", "there is no __gc"},
+  {"the same from _G", "return function(x) rawget(_G, 'setmetatable')({}, {__gc = print}) end",
+    "there is no __gc"},
+  {"a finalizer of tensors", "return function(x) getmetatable(x).__gc = print return x end",
+    "attempt to index a boolean value"},
+}
+
+test("instructions are counted wherever a learner hides them", function()
+  local limited = {name = "limited", language = "lua", parameters = {"x"}, results = {"y"},
+    spec = plain.spec, cases = {{name = "short", points = 1, limit = {instructions = 2000},
+      inputs = plain.cases[1].inputs}}}
+  is(run.check(limited, answer("return function(x) return x end", "lua")).points, 1)
+  for _, attack in ipairs(UNCOUNTED) do
+    has(attack[1] .. ": " .. tostring(run.check(limited, answer(attack[2], "lua")).cases[1].message),
+      attack[3])
+  end
+end)
+
 -- ---- CUDA ------------------------------------------------------------------------------
 
 local kernel = {name = "kernel", language = "cuda", entry = "copy",
@@ -384,7 +408,7 @@ local kernel = {name = "kernel", language = "cuda", entry = "copy",
   end, spec = function(inputs) return {y = inputs.x} end,
   cases = {{name = "copied", points = 1, inputs = function(draw) return {x = draw.randn(4)} end}}}
 
-local COPY = "#include <stdlib.h>\n#include <unistd.h>\n" ..
+local COPY = "#include <stdlib.h>\n#include <thread>\n#include <unistd.h>\n" ..
   "__global__ void copy(float *y, const float *x) { y[threadIdx.x] = x[threadIdx.x]; }\n" ..
   "__attribute__((constructor)) static void first() { %s }\n"
 
@@ -393,6 +417,8 @@ local CUDA = {
   {"exit(0) when loaded", "_exit(0);", "left the program"},
   {"processes without end", "for (;;) if (fork() == 0) for (;;) pause();",
     "more and more processes", "more memory"},
+  {"orphans of a thread", "std::thread([] { for (;;) if (fork() == 0) { if (fork() == 0) " ..
+    "for (;;) pause(); _exit(0); } }).join();", "more and more processes"},
   {"a file", ("if (!unlink(%q)) _exit(0);"):format(bait.home), nil},
 }
 
