@@ -55,7 +55,7 @@ function answer.reason()
   --< todo
 end
 
--- The odd one, repaired in its own way: with sums, pairs or a cell, as it was.
+-- The odd one, repaired: a function that gives what the two others give.
 function answer.repaired(q, k, v)
   --> todo
   --: return zeros(v.shape)

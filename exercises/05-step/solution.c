@@ -12,8 +12,7 @@
  *                           last row is z
  *     out    [H, M]         result, not set to 0 when you get it
  *
- * About 15 lines, no memory from the heap. A number of the state need be loaded twice at
- * most, and stored once. */
+ * About 15 lines, no memory from the heap. */
 #include <math.h>
 #include <stddef.h>
 

@@ -26,6 +26,13 @@ local function drawn(Q, N, D, M, at_q, at_k, eps)
   end
 end
 
+-- The last entry of the last key lies far above the others: a largest of some is not that of all.
+local function last_above(draw)
+  local x = drawn(3, 6, 3, 2, -5, -20, 0)(draw, 1)
+  x.k[{3, 6}] = 80
+  return x
+end
+
 -- The formula gives about 1e-84, which in float32 is 0.
 local function all_zero(_, got)
   for i, row in ipairs(got.out:totable()) do
@@ -55,8 +62,10 @@ return {
       inputs = drawn(3, 7, 4, 2, 0, 0, 1e-6)},
     {name = "queries near -200, keys near -150, eps = 0", equation = "eq 2.5", points = 3,
       inputs = drawn(4, 6, 3, 3, -200, -150, 0)},
-    {name = "queries near 90, keys near 60", equation = "eq 2.5", points = 2,
+    {name = "queries near 90, keys near 60", equation = "eq 2.5", points = 1,
       inputs = drawn(3, 5, 3, 2, 90, 60, 0)},
+    {name = "the last entry of a key far above the others", equation = "eq 2.5", points = 1,
+      inputs = last_above},
     {name = "queries and keys near -10 with eps = 1e-8", equation = "eq 2.5", points = 2,
       inputs = drawn(4, 5, 3, 2, -10, -10, 1e-8)},
     {name = "queries near -200 with eps = 1e-6: eps outweighs all", equation = "eq 2.5", points = 1,
@@ -89,6 +98,9 @@ return {
       .. "q[d * Q + i]; f = expf(q - a); den = f.z + (float)(eps * exp(-(double)a - b)).",
   },
   wrong = {
+    {name = "some-keys", fails = "the last entry of a key far above the others",
+      because = "the largest of some keys is taken for that of all",
+      change = {{"x < D * N", "x < D + N"}}},
     {name = "plain", fails = "queries near -200, keys near -150, eps = 0",
       because = "nothing is scaled",
       change = {

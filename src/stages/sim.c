@@ -37,6 +37,7 @@ static tarn_status score(const struct tarn_attn *a, size_t i, size_t j, real *s)
     const real scale = (real)a->scale;
     double pair = 0;
     tarn_status status = TARN_OK;
+    *s = 0; /* also if the user's function fails */
     switch (a->by) {
     case TARN_SOFTMAX:
     case TARN_PHI: *s = scale * dot(C, q_i, k_j); break;
