@@ -142,21 +142,36 @@ return {
     },
   },
   wrong = {
-    {
-      file = "wrong/signed.lua", fails = "similarities are above 0",
-      because = "features of both signs have products of both signs", says = "is -",
-    },
-    {
-      file = "wrong/batch.lua", fails = "row by row: no row knows of the others",
+    {name = "signed", fails = "similarities are above 0", says = "is -",
+      because = "features of both signs have products of both signs",
+      change = {
+        {"cat({(x * SHARP):exp(), (x * -SHARP):exp()}, 2)", "x * SHARP"},
+        {[[
+  local right, left = df[{{}, {1, D}}], df[{{}, {D + 1, 2 * D}}]
+  return ((x * SHARP):exp() * right - (x * -SHARP):exp() * left) * SHARP]], [[
+  return SHARP * df]]},
+      }},
+    {name = "batch", fails = "row by row: no row knows of the others",
       because = "the largest entry of all rows is subtracted: a token changes when others do",
-    },
+      change = {
+        {"cat({(x * SHARP):exp(), (x * -SHARP):exp()}, 2)", "((x - x:max()) * SHARP):exp()"},
+        {[[
+  local right, left = df[{{}, {1, D}}], df[{{}, {D + 1, 2 * D}}]
+  return ((x * SHARP):exp() * right - (x * -SHARP):exp() * left) * SHARP]], [[
+  return apply(x) * SHARP * df]]},
+      }},
     {name = "half-gradient", fails = "grad is the derivative of apply",
       because = "the minus of the inner function is missing in the right half",
       change = {{":exp() * right - (", ":exp() * right + ("}}},
-    {
-      file = "wrong/flat.lua", fails = "twice as sharp as elu + 1",
+    {name = "flat", fails = "twice as sharp as elu + 1",
       because = "it is elu + 1",
-    },
+      change = {
+        {"cat({(x * SHARP):exp(), (x * -SHARP):exp()}, 2)", "phi.elu1(x)"},
+        {[[
+  local right, left = df[{{}, {1, D}}], df[{{}, {D + 1, 2 * D}}]
+  return ((x * SHARP):exp() * right - (x * -SHARP):exp() * left) * SHARP]], [[
+  return phi.elu1(x):minimum(1) * df]]},
+      }},
     {name = "overflow", fails = "and finite, for entries from -50 to 50", says = "infinite",
       because = "exp(20 x) is infinite at x = 50, also in float64",
       change = {{"local SHARP = 2", "local SHARP = 20"}}},
