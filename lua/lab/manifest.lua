@@ -78,7 +78,9 @@ end
 -- A wrong answer is a file of its own, or a change of the solution with a name.
 local function check_wrong(path, wrong)
   for i, one in ipairs(wrong) do
-    if type(one) ~= "table" then fail(path, "wrong[%d] is %s, expected a table", i, a(type(one))) end
+    if type(one) ~= "table" then
+      fail(path, "wrong[%d] is %s, expected a table", i, a(type(one)))
+    end
     entries.check(path, ("wrong[%d]: "):format(i), one, of_wrong)
     if not one.fails then fail(path, "wrong[%d]: fails is missing", i) end
     if (one.file == nil) == (one.change == nil) or (one.name == nil) ~= (one.change == nil) then
