@@ -34,6 +34,10 @@ local CLOCK = 6
 local SYSTEM = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
   "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"}
 
+local function add(list, ...)
+  for _, word in ipairs {...} do list[#list + 1] = word end
+end
+
 -- Files of this program that lie elsewhere: itself, its libraries.
 local function own_files()
   local found, seen = {process.PROGRAM}, {[process.PROGRAM] = true}
@@ -53,13 +57,14 @@ local function hidden_folders()
   local found = {}
   for _, path in ipairs {system.installed, system.source, process.exercises} do
     local real = system.realpath(path)
-    if real and real:find("^/usr/") then found[#found + 1] = real end
+    for _, shown in ipairs(real and SYSTEM or {}) do
+      if real:sub(1, #shown + 1) == shown .. "/" then
+        add(found, real)
+        break
+      end
+    end
   end
   return found
-end
-
-local function add(list, ...)
-  for _, word in ipairs {...} do list[#list + 1] = word end
 end
 
 -- The arguments of bwrap before those of what it runs. `order.folder` becomes /lab.

@@ -177,7 +177,7 @@ static int opens(const char *path, int how)
     if (f >= 0) close(f);
     return f >= 0;
 }
-static int has_open(int first) { while (first < 64 && fcntl(first, F_GETFD) < 0) first++; return first < 64; }
+static int has_open(int f) { while (f < 64 && fcntl(f, F_GETFD) < 0) f++; return f < 64; }
 static int begin_process(void) { int p = fork(); if (p == 0) _exit(0); return p > 0; }
 ]]
 
@@ -395,8 +395,8 @@ test("instructions are counted wherever a learner hides them", function()
       inputs = plain.cases[1].inputs}}}
   is(run.check(limited, answer("return function(x) return x end", "lua")).points, 1)
   for _, attack in ipairs(UNCOUNTED) do
-    has(attack[1] .. ": " .. tostring(run.check(limited, answer(attack[2], "lua")).cases[1].message),
-      attack[3])
+    local case = run.check(limited, answer(attack[2], "lua")).cases[1]
+    has(attack[1] .. ": " .. tostring(case.message), attack[3])
   end
 end)
 
