@@ -238,7 +238,7 @@ int tarn_fence_filter_file(const struct tarn_fence *fence)
     struct program program;
     write_program(&program, fence, 0);
     const size_t bytes = program.length * sizeof *program.code;
-    const int file = memfd_create("filter", 0);
+    const int file = memfd_create("filter", MFD_CLOEXEC);
     if (file < 0) return -1;
     if (write(file, program.code, bytes) == (ssize_t)bytes &&
         lseek(file, 0, SEEK_SET) == 0)

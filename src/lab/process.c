@@ -94,8 +94,9 @@ static int become(const struct tarn_order *order, const struct pipes *all)
     int problem = tarn_fence_limit(fence);
     if (!problem && order->bwrap) {
         const int filter = tarn_fence_filter_file(fence);
-        if (filter < 0 || (filter != CHILD_FILTER && dup2(filter, CHILD_FILTER) < 0))
-            return errno;
+        if (filter < 0) return errno;
+        if (filter != CHILD_FILTER && dup2(filter, CHILD_FILTER) < 0) return errno;
+        fcntl(CHILD_FILTER, F_SETFD, 0); /* for bwrap, which closes it */
     }
     if (!problem && !order->bwrap) problem = tarn_fence_files(fence);
     if (!problem && !order->bwrap) problem = tarn_fence_filter(fence);
