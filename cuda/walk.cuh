@@ -82,9 +82,9 @@ template <class T> levels<T> levels_at(T *memory, size_t heads, size_t C, size_t
 }
 
 //> region walk
-/* Block: one head; thread: columns m = t, t + 64, .. of s, entries c likewise of
- * z. A token reads both levels of s and writes one: 3 C M numbers, from the
- * cache if they fit, for 5 C M flops; every thread reads all of z.
+/* Block: one head; thread: columns m = t, t + 64, .. of s, entries c of z
+ * likewise. A token reads both levels of s and writes one: 3 C M numbers, from
+ * the cache if they fit, for 5 C M flops; every thread reads all of z.
  * `before` tokens are in the partial sums already. */
 template <class T>
 __global__ void walk(size_t N, size_t C, size_t M, size_t before, const T *q,

@@ -19,4 +19,11 @@ typedef TARN_REAL real;
 #define TYPED_NAME(name, end)  TYPED_PASTE(name, end)
 #define TYPED(name)            TYPED_NAME(name, TYPED_SUFFIX(TARN_REAL))
 
+/* A sum to divide by. One that has left the range is a NaN: the quotient would be 0, which
+ * looks like a result. */
+static inline real divisor(real sum)
+{
+    return isinf(sum) ? (real)NAN : sum;
+}
+
 #endif

@@ -144,7 +144,7 @@ static real eps_of_row(const struct averages *g, size_t i)
 /* The denominator of query i, once all keys have been met. */
 static real den_of_row(const struct averages *g, size_t i)
 {
-    return g->den[i] + g->den_part[i] + eps_of_row(g, i);
+    return divisor(g->den[i] + g->den_part[i]) + eps_of_row(g, i);
 }
 
 /* The sums of the queries from `first` on over all the keys that they see. */

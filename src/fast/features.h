@@ -134,7 +134,7 @@ static void row_den(struct features *f, const struct tarn_attn *a, size_t i, siz
     if (den > least_den && den < most_den) return;
     const real eps = rescale_row(f, a, i, f->q + t * f->padded);
     some_dens(1, f, t, false);
-    f->den[t] += eps;
+    f->den[t] = divisor(f->den[t]) + eps;
     f->scale[t] = f->den[t] == 0 ? 0 : 1;
     f->any_rare = true;
 }

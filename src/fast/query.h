@@ -165,7 +165,7 @@ static void query_close(const struct query *x)
 {
     const struct tarn_attn *a = x->a;
     const real eps = a->eps > 0 ? (real)(a->eps * exp(-(double)(x->max * x->gain))) : 0;
-    const real den = sum_of(load(x->den) + load(x->den_part)) + eps;
+    const real den = divisor(sum_of(load(x->den) + load(x->den_part))) + eps;
     for (size_t m = 0; m < a->M; m += LANES) {
         const vec sum = load(x->out + m) + load(x->part + m);
         const vec out = den == 0 ? splat(0) : sum / splat(den);

@@ -83,11 +83,16 @@ static tarn_status sim_naive(struct tarn_attn *a)
 
 /* ---- The accurate form --------------------------------------------------------------- */
 
+/* The largest number there is. */
+static real largest(void)
+{
+    return sizeof(real) == sizeof(float) ? (real)FLT_MAX : (real)DBL_MAX;
+}
+
 /* The largest of n scores, kept finite so that s - max is never Inf - Inf. */
 static real largest_score(size_t n, const real *s)
 {
-    const real lowest = sizeof(real) == sizeof(float) ? -(real)FLT_MAX : -(real)DBL_MAX;
-    real max = lowest;
+    real max = -largest();
     for (size_t j = 0; j < n; j++)
         if (s[j] > max) max = s[j];
     return max;
@@ -110,7 +115,8 @@ static tarn_status similarities_of(const struct tarn_attn *a, size_t i, real *s,
     if (!has_exponent(a)) return TARN_OK;
     real max = largest_score(n, s);
     for (size_t j = 0; j < n; j++) s[j] = exp(s[j] - max);
-    if (a->eps > 0) *eps = (real)(a->eps * exp(-(double)max));
+    const double scaled = a->eps * exp(-(double)max);
+    if (a->eps > 0) *eps = (real)fmin(scaled, (double)largest());
     return TARN_OK;
 }
 //< region sim_row

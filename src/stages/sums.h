@@ -34,7 +34,8 @@ static inline void add_scaled(size_t n, real a, const real *x, real *y)
 /* out = num / den; a row that no key reaches (den exactly 0) is 0, by definition. */
 static inline void divide(size_t M, const real *num, real den, real *out)
 {
-    for (size_t m = 0; m < M; m++) out[m] = den == 0 ? 0 : num[m] / den;
+    const real by = divisor(den);
+    for (size_t m = 0; m < M; m++) out[m] = den == 0 ? 0 : num[m] / by;
 }
 
 /* Eps of row i: under the row's scale if it was scaled, as given if not. */

@@ -90,6 +90,25 @@ test("NUM-08: q and k of 1e19 in float32", function()
   end
 end)
 
+-- Row sums of v stay small, those of the features do not: 0 would look like an output.
+test("NUM-08: a denominator beyond float32 is refused, never a quotient of 0", function()
+  local q, k = randn(50, 2, {seed = 1}) * 3e18, randn(50, 2, {seed = 2}) * 3e18
+  local v, dout = randn(50, 3, {seed = 3}) * 1e-30, randn(50, 3, {seed = 4})
+  local function refused(f, ...)
+    local ok, message = pcall(f, ...)
+    is({ok, not ok and message:find("sums are beyond float32", 1, true) ~= nil}, {false, true})
+  end
+  for _, impl in ipairs {"fast", "plain"} do
+    for _, name in ipairs {"sim", "assoc", "prefix"} do
+      local opt = {[name == "sim" and "by" or "phi"] = "poly2", impl = impl}
+      refused(tarn[name], q, k, v, opt)
+      refused(tarn[name .. "_grad"], q, k, v, dout, opt)
+    end
+  end
+  local st = rnn{D = 2, M = 3, phi = "poly2"}
+  refused(function() for i = 1, 50 do st:step(q[i], k[i], v[i]) end end)
+end)
+
 test("NUM-15: NaN is seen from its row on, and allclose tells", function()
   local zero, v = zeros(3, 1), column(1, 0 / 0, 3)
   for _, form in pairs(causal_forms) do
