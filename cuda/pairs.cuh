@@ -97,11 +97,12 @@ __device__ inline T similarity(const pairs<T> &p, T score, T max, T gain)
     return p.has_exponent ? exp(gain * (score - max)) : score;
 }
 
-/* Eps of a row whose similarities were divided by exp(max). */
+/* Eps of a row whose similarities were divided by exp(gain max). */
 template <class T> __device__ inline T eps_under(const pairs<T> &p, T max, size_t row)
 {
     if (!p.has_exponent) return eps_of(p.eps_row, p.eps, row);
-    return p.eps > 0 ? static_cast<T>(p.eps * exp(-static_cast<double>(max))) : T(0);
+    const double exponent = double(gain_of(p, row)) * double(max);
+    return p.eps > 0 ? static_cast<T>(p.eps * exp(-exponent)) : T(0);
 }
 
 /* Below every score; finite, so that a score of -Inf minus it is not NaN. */

@@ -59,9 +59,8 @@ test("a name that is no map, no method, no implementation", function()
     {by = "sofmax"})
   raises("prefix: method is 'sequentail', expected one of chunked, sequential, scan; did you " ..
     "mean 'sequential'?", prefix, q, k, v, {method = "sequentail"})
-  raises("prefix: impl is 'fats', expected one of fast, plain, k1, k2, k3, k4, tf32; did you " ..
-    "mean 'fast'?", prefix,
-    q, k, v, {impl = "fats"})
+  raises("prefix: impl is 'fats', expected one of fast, plain, k1, k2, k3, k4, tf32, " ..
+    "tf32k2; did you mean 'fast'?", prefix, q, k, v, {impl = "fats"})
 end)
 
 test("a value of the wrong kind", function()
