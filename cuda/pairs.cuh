@@ -98,11 +98,11 @@ __device__ inline T similarity(const pairs<T> &p, T score, T max, T gain)
 }
 
 /* Eps of a row whose similarities were divided by exp(gain max). */
-template <class T> __device__ inline T eps_under(const pairs<T> &p, T max, size_t row)
+template <class T>
+__device__ inline T eps_under(const pairs<T> &p, T max, T gain, size_t row)
 {
     if (!p.has_exponent) return eps_of(p.eps_row, p.eps, row);
-    const double exponent = double(gain_of(p, row)) * double(max);
-    return p.eps > 0 ? static_cast<T>(p.eps * exp(-exponent)) : T(0);
+    return p.eps > 0 ? T(p.eps * exp(-double(gain) * double(max))) : T(0);
 }
 
 /* Below every score; finite, so that a score of -Inf minus it is not NaN. */

@@ -418,7 +418,7 @@ local CUDA = {
   {"processes without end", "for (;;) if (fork() == 0) for (;;) pause();",
     "more and more processes", "more memory"},
   {"orphans of a thread", "std::thread([] { for (;;) if (fork() == 0) { if (fork() == 0) " ..
-    "for (;;) pause(); _exit(0); } }).join();", "more and more processes"},
+    "for (;;) pause(); _exit(0); } }).join();", "more and more processes", "more memory"},
   {"a file", ("if (!unlink(%q)) _exit(0);"):format(bait.home), nil},
 }
 
