@@ -14,4 +14,36 @@ check "an unknown word is a usage error" usage_error chekc
 check "an unknown option is a usage error" usage_error --noinstall
 check "--prefix needs a folder" usage_error --prefix=
 check "a usage error hides behind no other argument" usage_error --bad check
+
+# A tree whose configure only gives its verdict: the check has to count and to tell it.
+mkdir -p "$SCRATCH/tree/tests" "$SCRATCH/tree/m4" && cd "$SCRATCH/tree" || exit
+cp "$srcdir/quickstart" . && cp "$srcdir/tests/count" tests/ && : >m4/tarn.m4
+: >configure.ac && : >Makefile.am && : >Makefile.in
+printf 'all check release-check:\n\t@:\n' >Makefile.all
+# checked CONFIGURE-LINE: runs the check in that tree; its last line is left in `last`.
+checked() {
+    printf '#!/bin/sh\n%s\n' "$1" >configure && chmod +x configure
+    rm -rf build && sh ./quickstart check --no-install >"$SCRATCH/out" 2>&1
+    status=$?
+    tail -1 "$SCRATCH/out" >"$SCRATCH/last"
+}
+tells_failures() {
+    checked 'exit 1' && test $status = 1 && grep -Eq '^0 passed, [1-9][0-9]* failed' "$SCRATCH/last" ||
+        { echo "status $status"; cat "$SCRATCH/last"; return 1; }
+}
+# One test fails, every step of the check succeeds.
+tells_one_failure() {
+    checked 'cp ../../../Makefile.all Makefile; touch config.status
+        echo ":test-result: FAIL 1 - a test" >one.trs' && test $status = 1 &&
+        grep -Eq '^[1-9][0-9]* passed, [1-9] failed' "$SCRATCH/last" ||
+        { echo "status $status"; cat "$SCRATCH/last"; return 1; }
+}
+tells_success() {
+    checked 'cp ../../../Makefile.all Makefile; touch config.status' && test $status = 0 &&
+        grep -Eq '^[1-9][0-9]* passed, 0 failed' "$SCRATCH/last" ||
+        { echo "status $status"; cat "$SCRATCH/last"; return 1; }
+}
+check "a check in which something fails counts it and ends with status 1" tells_failures
+check "so does one in which all goes on after a test failed" tells_one_failure
+check "a check in which nothing fails ends with status 0" tells_success
 finish
