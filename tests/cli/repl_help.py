@@ -8,12 +8,14 @@ from terminal import Terminal, claim, finish
 def fake_pager():
     """A pager that says when it begins, keeps what it gets, and waits for a line.
 
-    A program reads the line: a shell that is about to read itself would miss a ^C.
+    It waits in short turns: a shell looks at a ^C that came just before it began to wait
+    only when it has done waiting.
     """
     path = os.path.join(os.environ["SCRATCH"], "pager")
     with open(path, "w") as file:
         file.write('#!/bin/sh\ntrap "echo PAGER STOPS; exit 1" INT\ncat >"$HOME/paged"\n'
-                   'echo PAGER BEGINS\nhead -n 1 </dev/tty >/dev/null\n')
+                   'echo PAGER BEGINS\n'
+                   'until timeout --foreground 0.2 head -n 1 </dev/tty; do :; done\n')
     os.chmod(path, 0o755)
     return path
 
