@@ -10,7 +10,8 @@ kernel_sources += cuda/assoc.cu cuda/assoc_grad.cu
 kernel_sources += cuda/prefix.cu cuda/prefix_grad.cu cuda/rnn.cu cuda/rnn_grad.cu
 kernel_headers = cuda/forms.h cuda/launch.cuh cuda/tile.cuh cuda/sums.cuh cuda/walk.cuh \
 	cuda/sweeps.cuh cuda/chunks.cuh cuda/phi.cuh cuda/products.cuh cuda/mma.cuh \
-	cuda/pairs.cuh cuda/queries.cuh cuda/average.cuh cuda/assoc.cuh cuda/row_terms.cuh cuda/ladder.cuh
+	cuda/pairs.cuh cuda/queries.cuh cuda/average.cuh cuda/assoc.cuh cuda/row_terms.cuh cuda/ladder.cuh \
+	cuda/held.cuh
 kernel_headers += cuda/user.h cuda/user.cuh
 EXTRA_DIST += $(kernel_sources) $(kernel_headers)
 

@@ -78,11 +78,11 @@ struct mma_operands {
 
 //> region mma
 /* The last lane to come does the work of all: gathers, multiplies, hands out */
-inline const char *mma_of_warp(void **lanes)
+inline const char *mma_of_warp(void **brought)
 {
     float a[16][8], b[8][8];
     for (int l = 0; l < 32; l++) {
-        const auto *m = static_cast<const mma_operands *>(lanes[l]);
+        const auto *m = static_cast<const mma_operands *>(brought[l]);
         const int g = l / 4, t = l % 4;
         if (!m) return "mma needs all 32 lanes, but some are not there";
         for (int e = 0; e < 4; e++)
@@ -90,7 +90,7 @@ inline const char *mma_of_warp(void **lanes)
         for (int e = 0; e < 2; e++) b[t + e * 4][g] = from_tf32(m->b[e]);
     }
     for (int l = 0; l < 32; l++) {
-        const auto *m = static_cast<const mma_operands *>(lanes[l]);
+        const auto *m = static_cast<const mma_operands *>(brought[l]);
         for (int e = 0; e < 4; e++) {
             float sum = 0;
             for (int x = 0; x < 8; x++)

@@ -12,13 +12,11 @@
  *       last, and 8 tokens at a time go through shared memory
  *
  * A recurrence is sequential in time; prefix.cu has what can be done about that. */
+#include "cuda/held.cuh"
 #include "cuda/ladder.cuh"
-#include "cuda/walk.cuh"
 
 namespace
 {
-
-constexpr int lanes = 32;
 
 /* ---- k2: rows over warps ------------------------------------------------------------------
  *
@@ -26,22 +24,6 @@ constexpr int lanes = 32;
  * the cache where they fit. Flops: 5 C M, one of them to add the levels. */
 
 constexpr int step_warps = 8;
-
-/* The sum over the lanes of a warp, known to all of them. */
-template <class T> __device__ inline T sum_of_warp(T x)
-{
-    for (int step = 1; step < lanes; step *= 2) x += __shfl_xor_sync(~0u, x, step);
-    return x;
-}
-
-/* The column of a shared array [warps][pitch], summed. */
-template <class T>
-__device__ inline T sum_of_column(const T *column, int warps, int pitch)
-{
-    T sum = 0;
-    for (int w = 0; w < warps; w++) sum += column[w * pitch];
-    return sum;
-}
 
 /* Block: one head. Warp: rows w, w + 8, ..; lane: columns lane, lane + 32, .. */
 template <class T>
@@ -100,164 +82,10 @@ template <class T> tarn_status k2(tarn_span *s)
 
 /* ---- k3: the state in registers -----------------------------------------------------------
  *
- * Bytes, in arrays of N rows: q, k and v in, out; the state once for the whole run. Every 32
- * columns of the state have a block of their own, and each of these has z. */
+ * Bytes, in arrays of N rows: k, v and q in, out; the state once for the whole run, where k2
+ * has it at each token. Flops: 5 C M a token. */
 
-template <class T> struct persistent {
-    static constexpr int most_warps = 16;
-    static constexpr int rows = sizeof(T) == 4 ? 16 : 8;  /* of the state, per thread */
-    static constexpr int tokens = sizeof(T) == 4 ? 8 : 4; /* at a time */
-    static constexpr size_t most_C = rows * most_warps;
-};
-
-template <class T> int warps_for(size_t C)
-{
-    return static_cast<int>((C + persistent<T>::rows - 1) / persistent<T>::rows);
-}
-
-/* Shared memory: q and k of the tokens, their v of this block's columns, partial sums. */
-template <class T> struct tokens_in {
-    T *q, *k, *v, *nums, *dens; /* [tokens] of [C], [C], [32], [warps, 32], [warps] */
-};
-template <class T>
-__device__ __host__ inline tokens_in<T> lay_tokens_out(T *memory, size_t C, int warps)
-{
-    constexpr size_t n = persistent<T>::tokens;
-    T *const k = memory + n * C, *const v = k + n * C, *const nums = v + n * lanes;
-    return {memory, k, v, nums, nums + n * lanes * warps};
-}
-template <class T> size_t tokens_bytes(size_t C, int warps)
-{
-    return persistent<T>::tokens * (2 * C + lanes + size_t(warps) * (lanes + 1)) *
-           sizeof(T);
-}
-
-/* The part of the state that a thread holds. */
-template <class T> struct held {
-    T S[persistent<T>::rows], S_part[persistent<T>::rows];
-    T z[persistent<T>::rows], z_part[persistent<T>::rows];
-};
-
-/* One token, written and read: this warp's share of its sums. Row r of it is f[r]. */
-template <class T>
-__device__ inline void step(held<T> &s, int rows, const T *q, const T *k, T v,
-                            bool full, T &num, T &den)
-{
-    num = den = 0;
-#pragma unroll
-    for (int r = 0; r < persistent<T>::rows; r++) {
-        if (r >= rows) continue;
-        s.S_part[r] += k[r] * v;
-        s.z_part[r] += k[r];
-        if (full) carry(s.S_part[r], s.S[r]), carry(s.z_part[r], s.z[r]);
-        num += q[r] * (s.S[r] + s.S_part[r]);
-        den += q[r] * (s.z[r] + s.z_part[r]);
-    }
-}
-
-/* Where the run takes place: sizes, and what is to be read and written. */
-template <class T> struct stretch {
-    size_t N, C, M, count, tiles;
-    arrays<T> a;
-    levels<T> states;
-    T *z; /* [2, heads, C]: z afterwards, for other blocks still read the one before */
-    size_t heads;
-};
-
-/* Calls f(r, c) for each row c that this warp has. */
-template <class T, class F> __device__ inline void each_row(size_t first, int rows, F f)
-{
-#pragma unroll
-    for (int r = 0; r < persistent<T>::rows; r++)
-        if (r < rows) f(r, first + r);
-}
-
-/* What a thread of the run knows of its place: 32 columns of one head's state per block, 16
- * rows (8 of doubles) per warp, a column per lane. */
-struct place {
-    int t, threads, w, warps, lane, rows;
-    size_t h, m0, m, c0; /* head, first column and its own, first row */
-};
-template <class T> __device__ inline place own_place(const stretch<T> &d)
-{
-    constexpr int most = persistent<T>::rows;
-    const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-    const size_t h = blockIdx.x / d.tiles, m0 = blockIdx.x % d.tiles * lanes;
-    const size_t c0 = size_t(t) / lanes * most;
-    const int rows = static_cast<int>(d.C - c0 < most ? d.C - c0 : most);
-    return {t,    threads, t / lanes, threads / lanes, t % lanes,
-            rows, h,       m0,        m0 + t % lanes,  c0};
-}
-
-/* q, k and v of n tokens from token i on. */
-template <class T>
-__device__ inline void load_tokens(const stretch<T> &d, const place &at,
-                                   const tokens_in<T> &in, size_t i, int n)
-{
-    for (size_t e = at.t; e < n * d.C; e += at.threads)
-        in.q[e] = d.a.q[i * d.C + e], in.k[e] = d.a.k[i * d.C + e];
-    for (int e = at.t; e < n * lanes; e += at.threads) {
-        const size_t m = at.m0 + e % lanes;
-        in.v[e] = m < d.M ? d.a.v[(i + e / lanes) * d.M + m] : T(0);
-    }
-}
-
-/* Their outputs, from the sums of all warps. */
-template <class T>
-__device__ inline void write_outputs(const stretch<T> &d, const place &at,
-                                     const tokens_in<T> &in, size_t i, int n)
-{
-    for (int e = at.t; e < n * lanes; e += at.threads) {
-        const int j = e / lanes, lane = e % lanes;
-        const T *nums = in.nums + j * at.warps * lanes + lane;
-        const T den = eps_of(d.a.eps_row, d.a.eps, i + j) +
-                      sum_of_column(in.dens + j * at.warps, at.warps, 1);
-        if (at.m0 + lane < d.M)
-            d.a.out[(i + j) * d.M + at.m0 + lane] =
-                divided(sum_of_column(nums, at.warps, lanes), den);
-    }
-}
-
-template <class T> __global__ void __launch_bounds__(512) run_in_registers(stretch<T> d)
-{
-    DYN_SHARED(T, memory);
-    constexpr int tokens = persistent<T>::tokens;
-    const place at = own_place(d);
-    const tokens_in<T> in = lay_tokens_out(memory, d.C, at.warps);
-    const levels<T> all = levels_of(d.states, at.h, d.C, d.M);
-    const bool mine = at.m < d.M;
-    held<T> s = {};
-    each_row<T>(at.c0, at.rows, [&](int r, size_t c) {
-        s.z[r] = all.z[c], s.z_part[r] = all.z_part[c];
-        if (mine)
-            s.S[r] = all.S[c * d.M + at.m], s.S_part[r] = all.S_part[c * d.M + at.m];
-    });
-    for (size_t i = at.h * d.N; i < (at.h + 1) * d.N; i += tokens) {
-        const size_t left = (at.h + 1) * d.N - i;
-        const int n = static_cast<int>(left < tokens ? left : tokens);
-        load_tokens(d, at, in, i, n);
-        __syncthreads();
-        for (int j = 0; j < n; j++) {
-            const bool full = ++d.count == block_of_sums;
-            if (full) d.count = 0;
-            T num, den;
-            step(s, at.rows, in.q + j * d.C + at.c0, in.k + j * d.C + at.c0,
-                 in.v[j * lanes + at.lane], full, num, den);
-            in.nums[(j * at.warps + at.w) * lanes + at.lane] = num;
-            if (at.lane == 0) in.dens[j * at.warps + at.w] = den;
-        }
-        __syncthreads();
-        write_outputs(d, at, in, i, n);
-    }
-    each_row<T>(at.c0, at.rows, [&](int r, size_t c) {
-        if (mine)
-            all.S[c * d.M + at.m] = s.S[r], all.S_part[c * d.M + at.m] = s.S_part[r];
-        if (at.m > 0) return;
-        d.z[at.h * d.C + c] = s.z[r], d.z[(d.heads + at.h) * d.C + c] = s.z_part[r];
-    });
-}
-
-/* z of all heads to its place, when nobody reads the old one any more. */
+/* z of all heads to its place, when nobody reads the old one any more. Thread: one entry. */
 template <class T> __global__ void put_z(size_t n, const T *from, T *z, T *z_part)
 {
     const size_t e = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
@@ -267,8 +95,8 @@ template <class T> __global__ void put_z(size_t n, const T *from, T *z, T *z_par
 /* A step is for k2: nothing would be kept. */
 template <class T> tarn_fit k3_fit(const tarn_span *s)
 {
-    if (s->C > persistent<T>::most_C) return TARN_TOO_LARGE;
-    return s->N < persistent<T>::tokens ? TARN_NO_GAIN : TARN_FITS;
+    if (s->C > held<T>::most_rows) return TARN_TOO_LARGE;
+    return s->N < held<T>::tokens ? TARN_NO_GAIN : TARN_FITS;
 }
 
 template <class T> size_t k3_work(const tarn_span *s)
@@ -280,19 +108,16 @@ template <class T> tarn_status k3(tarn_span *s)
 {
     constexpr unsigned threads = 256;
     if (s->heads == 0) return TARN_OK;
-    const size_t tiles = blocks_for(s->M, lanes), n = s->heads * s->C;
-    const int warps = warps_for<T>(s->C);
+    const size_t n = s->heads * s->C;
     const arrays<T> a = arrays_in<T>(s);
-    const levels<T> states = levels_in<T>(s);
-    const stretch<T> d = {s->N, s->C,   s->M,   s->count, tiles,
-                          a,    states, a.work, s->heads};
-    const tarn_status status =
-        launch(s->ctx, "rnn_k3", run_in_registers<T>, grid_side(s->heads * tiles),
-               unsigned(warps * lanes), tokens_bytes<T>(s->C, warps), d);
+    const levels<T> state = levels_in<T>(s);
+    const levels<T> after = {state.S, a.work, state.S_part, a.work + n};
+    const tarn_status status = run_held(
+        s->ctx, "rnn_k3", reading_run(s, a.out, static_cast<T *>(nullptr), after));
     s->count = (s->count + s->N) % block_of_sums;
     if (status) return status;
     return launch(s->ctx, "rnn_k3 put_z", put_z<T>, blocks_for(n, threads), threads, 0,
-                  n, static_cast<const T *>(a.work), states.z, states.z_part);
+                  n, static_cast<const T *>(a.work), state.z, state.z_part);
 }
 
 /* ---- The ladder --------------------------------------------------------------------------- */

@@ -15,17 +15,17 @@ template <class T>
 __global__ void row_terms(size_t rows, size_t M, const T *dout, const T *dens, T *Gn,
                           T *gd)
 {
-    constexpr unsigned lanes = 8;
-    const unsigned lane = threadIdx.x % lanes;
-    const size_t i = (blockIdx.x * size_t(blockDim.x) + threadIdx.x) / lanes;
+    constexpr unsigned per_row = 8;
+    const unsigned lane = threadIdx.x % per_row;
+    const size_t i = (blockIdx.x * size_t(blockDim.x) + threadIdx.x) / per_row;
     const T den = i < rows ? dens[i] : T(0);
     T sum = 0;
-    for (size_t m = lane; i < rows && m < M; m += lanes) {
+    for (size_t m = lane; i < rows && m < M; m += per_row) {
         const T out = Gn[i * M + m], g = divided(dout[i * M + m], den);
         sum -= g * out;
         Gn[i * M + m] = g;
     }
-    for (int step = 1; step < int(lanes); step *= 2)
+    for (int step = 1; step < int(per_row); step *= 2)
         sum += __shfl_xor_sync(~0u, sum, step);
     if (i < rows && lane == 0) gd[i] = sum;
 }

@@ -147,7 +147,9 @@ test("a kernel that makes way for another is announced once, with both names and
       rnn_grad(q, q, q, q)
     ]]
     is({ok, text}, {true, "note: rnn:step: kernel k3 is for 8 tokens or more and C up to 256; " ..
-      "with N = 1 and C = 5 k2 runs in its place\n"})
+      "with N = 1 and C = 5 k2 runs in its place\n" ..
+      "note: rnn_grad: kernel k2 is for C and M up to 127; with N = 20 and C = 300 k1 runs in " ..
+      "its place\n"})
   end)
 
 test("the rows of equiv name the kernel that ran, and so does what is announced", function()
