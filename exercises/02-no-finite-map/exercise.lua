@@ -52,6 +52,10 @@ local function distinct(inputs, got)
   return true
 end
 
+local function given(rows)
+  return function() return {A = tensor(rows, {dtype = "float64"})} end
+end
+
 local function case(name, points, inputs)
   return {
     name = name, points = points, inputs = inputs, spec = spec,
@@ -93,19 +97,20 @@ return {
   },
   cases = {
     case("full rank", 1, function(draw) return {A = draw.randn(4, 4):to("float64")} end),
-    case("a pivot of 0 needs another row", 2, function()
-      return {A = tensor({{0, 1, 2}, {3, 0, 1}, {0, 0, 4}}, {dtype = "float64"})}
-    end),
-    case("a column without a pivot is skipped", 1, function()
-      return {A = tensor({{0, 2, 1, 5}, {0, 4, 7, 1}, {0, 6, 8, 2}}, {dtype = "float64"})}
-    end),
-    case("a product through 3 features has rank 3, up to rounding", 2,
+    case("a pivot of 0 needs another row", 1, given {{0, 1, 2}, {3, 0, 1}, {0, 0, 4}}),
+    case("a column without a pivot is skipped", 1,
+      given {{0, 2, 1, 5}, {0, 4, 7, 1}, {0, 6, 8, 2}}),
+    case("entries below 0 are pivots too", 1, given {{-1, -2, -3}, {-2, -4, -6}, {-1, -1, -1}}),
+    case("a product through 3 features has rank 3, up to rounding", 1,
       function(draw) return product(draw, 8, 8, 3) end),
-    case("more rows than columns, and fewer", 1,
-      function(draw) return product(draw, 9, 5, 4) end),
+    case("small entries are none of them 0 if all are small", 1, function(draw)
+      return {A = draw.randn(3, 3):to("float64") * 1e-12}
+    end),
+    case("more rows than columns", 1, function(draw) return product(draw, 9, 5, 4) end),
+    case("fewer rows than columns", 1, function(draw) return product(draw, 3, 7, 3) end),
     case("a matrix of zeros", 1, function() return {A = zeros(3, 4, {dtype = "float64"})} end),
     {
-      name = "points that show: 7 features are not enough for exp", points = 2,
+      name = "points that show: 7 features are not enough for exp", points = 1,
       entry = "witness", parameters = {"C"}, results = {"points"}, check = distinct,
       inputs = function() return {C = 7} end,
     },
@@ -126,6 +131,18 @@ return {
     {name = "exact-zero", fails = "a product through 3 features has rank 3, up to rounding",
       because = "what rounding leaves of a 0 is counted as a pivot",
       change = {{"local nothing, row = 1e-10 * A:abs():max(), 1", "local nothing, row = 0, 1"}}},
+    {name = "signed-pivot", fails = "entries below 0 are pivots too",
+      because = "the largest entry is taken for the one that is farthest from 0",
+      change = {
+        {"math.abs(a[r][c]) > math.abs(a[best][c])", "a[r][c] > a[best][c]"},
+        {"math.abs(a[best][c]) > nothing", "a[best][c] > nothing"},
+      }},
+    {name = "absolute", fails = "small entries are none of them 0 if all are small",
+      because = "what is 0 does not depend on the size of the entries",
+      change = {{"1e-10 * A:abs():max(), 1", "1e-10, 1"}}},
+    {name = "out-of-rows", fails = "fewer rows than columns",
+      because = "it looks for a pivot below the last row",
+      change = {{"if row <= n and math.abs", "if math.abs"}}},
     {name = "diagonal", fails = "a column without a pivot is skipped",
       because = "row and column go on together, so a column without a pivot costs a row",
       change = {

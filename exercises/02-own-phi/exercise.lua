@@ -7,6 +7,9 @@ local function dot(a, b)
 end
 
 local function is_rows(f, N)
+  if type(f) ~= "userdata" then
+    return false, ("apply gives %s, expected a tensor of features"):format(type(f))
+  end
   if #f.shape ~= 2 or f.shape[1] ~= N then
     return false, ("expected one row of features for each of %d rows"):format(N)
   end
@@ -84,6 +87,7 @@ local function sharper(inputs, got)
   if not ok then return false, why end
   local theirs, ours = sharpness(got.all:totable()), sharpness(phi.elu1(inputs.x):totable())
   if theirs >= 2 * ours then return true end
+  if theirs ~= theirs then return false, "the similarities of a query add up to 0" end
   return false, ("the largest weight is %.4f on average, with elu + 1 it is %.4f; expected twice "
     .. "as much"):format(theirs, ours)
 end

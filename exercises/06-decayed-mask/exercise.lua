@@ -64,7 +64,7 @@ return {
       inputs = drawn(10, 3, 2, with_zero)},
     {name = "exp(-5) over 128 tokens", equation = "the mask", points = 1, inputs = strong},
     {name = "twice the tokens, twice the work", equation = "eq 10", points = 2,
-      inputs = drawn(32, 4, 4, some), limit = {growth = 2.1, heap = 4096}},
+      inputs = drawn(256, 4, 4, some), limit = {growth = 2.1, heap = 512}},
   },
   predict = {
     {
@@ -107,6 +107,9 @@ return {
                 S[c * M + m] += k[c * N + i] / product * v[i * M + m];
                 out[i * M + m] += q[c * N + i] * product * S[c * M + m];]]},
       }},
+    {name = "a-state-a-token", fails = "twice the tokens, twice the work", says = "bytes",
+      because = "it takes memory for the states of all tokens",
+      change = {{"calloc(C * M, sizeof *S);", "calloc(N * C * M, sizeof *S);"}}},
     {file = "wrong/quadratic.c", fails = "twice the tokens, twice the work", says = "times "
       .. "the work",
       because = "each query asks all keys before it"},

@@ -79,8 +79,8 @@ return {
   spec = spec,
   tol = {k = 64, why = "the results are whole numbers"},
   cases = {
-    {name = "orthogonal features lose nothing", equation = "eq 6.1", points = 1,
-      inputs = small({{1, 0, 0}, {0, 2, 0}, {0, 0, 3}}, {{8}, {4}, {2}, {1}}, {4, 1, 3})},
+    {name = "orthogonal features lose nothing, small as they are", equation = "eq 6.1", points = 1,
+      inputs = small({{1e-3, 0, 0}, {0, 2e-4, 0}, {0, 0, 3e-5}}, {{8}, {4}, {2}, {1}}, {4, 1, 3})},
     {name = "elu + 1 of one-hot keys reads the mean", equation = "eq 6.1", points = 2,
       inputs = small({{2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 2, 1}, {1, 1, 1, 2}},
         {{8}, {4}, {2}, {1}}, {1, 2, 3, 4})},
@@ -117,6 +117,9 @@ return {
       .. "answers = score:argmax(2).",
   },
   wrong = {
+    {name = "eps", fails = "orthogonal features lose nothing, small as they are", says = "answers[",
+      because = "eps pulls what a small feature reads to 0",
+      change = {{"where(den:eq(0), 0, num / where(den:eq(0), 1, den))", "num / (den + 1e-6)"}}},
     {name = "inner-product", fails = "elu + 1 of one-hot keys reads the mean", says = "[",
       because = "the code with the largest inner product is taken for the nearest",
       change = {{"out:mm(codes:t()) - (codes * codes):sum(2)", "out:mm(codes:t())"}}},

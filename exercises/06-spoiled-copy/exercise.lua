@@ -22,7 +22,7 @@ local function double(t) return t:to("float64") end
 local function drawn(B, C, M)
   return function(draw)
     return {S = double(draw.randn(C, M)), z = double(draw.rand(C)) + 1, q = double(draw.rand(C)),
-      k = double(draw.rand(B, C)), v = double(draw.randn(B, M)), eps = 1e-6}
+      k = double(draw.rand(B, C)), v = double(draw.randn(B, M)), eps = 0.5}
   end
 end
 
@@ -30,6 +30,13 @@ end
 local function two_ways()
   local function t(x) return tensor(x, {dtype = "float64"}) end
   return {S = t {{6}}, z = t {3}, q = t {1}, k = t {{1}, {1}}, v = t {{10}, {20}}, eps = 0}
+end
+
+-- A value beside which the state is lost in rounding: what adds it cannot take it away again.
+local function large(draw)
+  local inputs = drawn(2, 3, 2)(draw)
+  inputs.v[2] = 1e17
+  return inputs
 end
 
 return {
@@ -47,8 +54,10 @@ return {
     {name = "one continuation", equation = "eq 20", points = 1, inputs = drawn(1, 3, 2)},
     {name = "10 or 20 after 1, 2, 3: 4 or 6.5", equation = "eqs 18 to 20", points = 3,
       inputs = two_ways},
-    {name = "five continuations, none sees another", equation = "eqs 18 to 20", points = 4,
+    {name = "five continuations, none sees another", equation = "eqs 18 to 20", points = 2,
       inputs = drawn(5, 4, 3)},
+    {name = "the state is what it was, to the last digit", equation = "eqs 18 to 20", points = 2,
+      inputs = large},
   },
   predict = {
     {
@@ -82,5 +91,17 @@ return {
     {name = "half-copy", fails = "10 or 20 after 1, 2, 3: 4 or 6.5", says = "[",
       because = "S is copied, z is not",
       change = {{"local s, n = S:clone(), z:clone()", "local s, n = S:clone(), z"}}},
+    {name = "taken-away", fails = "the state is what it was, to the last digit", says = "S[",
+      because = "each token is subtracted again, which rounding does not undo",
+      change = {
+        {"local s, n = S:clone(), z:clone()", "local s, n = S, z"},
+        {[[
+    out[b] = q:reshape(1, C):mm(s):reshape(M) / den]], [[
+    out[b] = q:reshape(1, C):mm(s):reshape(M) / den
+    for c = 1, C do
+      s[c] = s[c] - k[b][c] * v[b]
+      n[c] = n[c] - k[b][c]
+    end]]},
+      }},
   },
 }

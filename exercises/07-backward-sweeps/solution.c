@@ -5,8 +5,8 @@
  *
  *     out_i = sum_{j < i} (q_i . k_j) v_j / (sum_{j < i} q_i . k_j + eps)
  *
- * and dout is the gradient of a loss with respect to out. Write its gradient with respect to
- * q, k and v into dq, dk and dv. out itself is not asked for.
+ * with eps > 0, and dout is the gradient of a loss with respect to out. Write its gradient with
+ * respect to q, k and v into dq, dk and dv. out itself is not asked for.
  *
  * N may be 20,000: neither N x N weights nor N states fit into the 8 MB that you may take. */
 #include <stdlib.h>

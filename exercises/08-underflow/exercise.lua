@@ -33,6 +33,13 @@ local function last_above(draw)
   return x
 end
 
+-- One entry of each query lies far below the others: only the largest entry is a scale.
+local function one_below(draw)
+  local x = drawn(3, 5, 3, 2, 90, 60, 0)(draw, 1)
+  x.q[2] = -90
+  return x
+end
+
 -- The formula gives about 1e-84, which in float32 is 0.
 local function all_zero(_, got)
   for i, row in ipairs(got.out:totable()) do
@@ -62,8 +69,8 @@ return {
       inputs = drawn(3, 7, 4, 2, 0, 0, 1e-6)},
     {name = "queries near -200, keys near -150, eps = 0", equation = "eq 2.5", points = 3,
       inputs = drawn(4, 6, 3, 3, -200, -150, 0)},
-    {name = "queries near 90, keys near 60", equation = "eq 2.5", points = 1,
-      inputs = drawn(3, 5, 3, 2, 90, 60, 0)},
+    {name = "queries near 90, keys near 60, and one entry of -90", equation = "eq 2.5",
+      points = 1, inputs = one_below},
     {name = "the last entry of a key far above the others", equation = "eq 2.5", points = 1,
       inputs = last_above},
     {name = "queries and keys near -10 with eps = 1e-8", equation = "eq 2.5", points = 2,
@@ -101,6 +108,12 @@ return {
     {name = "some-keys", fails = "the last entry of a key far above the others",
       because = "the largest of some keys is taken for that of all",
       change = {{"x < D * N", "x < D + N"}}},
+    {name = "smallest", fails = "queries near 90, keys near 60, and one entry of -90",
+      because = "a query is divided by its smallest feature",
+      change = {
+        {"float a = -INFINITY;", "float a = INFINITY;"},
+        {"a = fmaxf(a, q[d * Q + i]);", "a = fminf(a, q[d * Q + i]);"},
+      }},
     {name = "plain", fails = "queries near -200, keys near -150, eps = 0",
       because = "nothing is scaled",
       change = {
