@@ -29,7 +29,7 @@ local function spec(x)
 end
 
 local function inputs(draw, N, C, M, L, S)
-  return {N = N, C = C, M = M, L = L, eps = 1e-6, q = draw.rand(C, N) + 0.1,
+  return {N = N, C = C, M = M, L = L, eps = 0.25, q = draw.rand(C, N) + 0.1,
     k = draw.rand(C, N) + 0.1, v = draw.randn(M, N), S = S or draw.rand(M + 1, C) + 0.1}
 end
 local tol = {k = 128, why = "sums of up to 128 terms"}
@@ -56,17 +56,29 @@ return {
   },
   spec = spec,
   cases = {
-    {name = "a single chunk", equation = "eq 9.2", points = 2, tol = tol,
+    {name = "a single chunk", equation = "eq 9.2", points = 1, tol = tol,
       inputs = function(draw) return inputs(draw, 8, 3, 2, 8, zeros(3, 3)) end},
     {name = "five chunks, the last one short", equation = "eq 9.3", points = 3, tol = tol,
       inputs = function(draw) return inputs(draw, 18, 4, 3, 4, zeros(4, 4)) end},
-    {name = "from a state on", equation = "eq 9.1", points = 2, tol = tol,
+    {name = "from a state on", equation = "eq 9.1", points = 1, tol = tol,
       inputs = function(draw) return inputs(draw, 21, 3, 5, 7) end},
     {name = "the state is stored once a chunk", equation = "eq 9.3", points = 3, tol = tol,
       inputs = function(draw) return inputs(draw, 128, 16, 16, 16) end,
       limit = {stores = function(x) return x.N * x.C * (x.M + 1) // 3 end}},
+    {name = "twice the tokens, twice the work", equation = "eq 9.3", points = 2, tol = tol,
+      inputs = function(draw, scale) return inputs(draw, 64 * scale, 4, 4, 8) end,
+      limit = {growth = 2.1}},
   },
   wrong = {
+    {name = "no-eps", fails = "a single chunk", because = "eps is missing",
+      change = {{"den = eps;", "den = 0;"}}},
+    {name = "one-chunk", fails = "twice the tokens, twice the work", says = "times the work",
+      because = "the sequence is one chunk: right, and quadratic",
+      change = {
+        {"start += L) {", "start = N) {"},
+        {"const size_t end = N - start < L ? N : start + L;", "const size_t end = N;"},
+        {"float pairs[MOST], den = eps;", "float pairs[128], den = eps;"},
+      }},
     {name = "state-first", fails = "a single chunk",
       because = "the chunk is added to the state before its queries ask: pairs count twice",
       change = {

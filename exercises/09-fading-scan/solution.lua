@@ -51,7 +51,7 @@ return function(k, v, a, L, start)
   local items = {}
   for i = 1, N, L do
     local chunk = {{i, math.min(i + L - 1, N)}}
-    items[#items + 1] = leaf(k[chunk], v[chunk], a[chunk])
+    items[#items + 1] = assert(leaf(k[chunk], v[chunk], a[chunk]), "leaf returns nothing")
   end
   local nothing = neutral(M, C)
   local first = {a = ones(C), T = start}

@@ -43,11 +43,19 @@ local function chunks(P, E)
   end
 end
 
+-- 2^24 + 1 is 2^24 in float32: ones that are added to the first leaf one by one are lost.
+local function large_first(draw)
+  local x = chunks(64, 2)(draw, 1)
+  x.sums[{{1, 64}}] = 1
+  x.sums[1] = 2 ^ 24
+  return x
+end
+
 return {
   title = "The scan as a tree", chapter = 9, order = 2, language = "c", minutes = 40,
   points = 12,
   summary = "exclusive prefixes of any number of chunk sums, in a logarithm of rounds",
-  equations = "section 9, the scan",
+  equations = "phase 2 of the scan",
   entry = "scan_tree",
   parameters = {
     "size_t P", "size_t T", "size_t E", {"const float *first", "E"}, {"float *sums", "T", "E"},
@@ -63,8 +71,11 @@ return {
     {name = "eight chunks, a full tree", equation = "up and down", points = 3,
       inputs = chunks(8, 6)},
     {name = "eleven chunks: a node may have no right neighbour", equation = "up and down",
-      points = 4, inputs = chunks(11, 4)},
-    {name = "twice the chunks, twice the work", equation = "2 (P - 1) additions", points = 2,
+      points = 3, inputs = chunks(11, 4)},
+    {name = "neighbours are added first, and nothing walks along the leaves",
+      equation = "up and down", points = 2, inputs = large_first,
+      tol = {k = 2, why = "a level rounds a sum of 2^24 by 1; a walk loses each of 62 ones"}},
+    {name = "twice the chunks, twice the work", equation = "2 (P - 1) additions", points = 1,
       inputs = chunks(24, 4), limit = {growth = 2.2, heap = 4096}},
   },
   hints = {
@@ -96,6 +107,15 @@ return {
       }},
     {file = "wrong/loop.c", fails = "eight chunks, a full tree",
       because = "the prefixes are right, but come from a loop: the tree is not there"},
+    {name = "walk", fails = "neighbours are added first, and nothing walks along the leaves",
+      says = "before[", because = "each sum waits for the one to its left: N rounds, not log N",
+      change = {
+        {[[
+            const float left = n % 2 ? sums[(n - 1) * E + e] : 0;
+            before[n * E + e] = before_up[n / 2 * E + e] + left;]], [[
+            before[n * E + e] = n ? before[(n - 1) * E + e] + sums[(n - 1) * E + e]
+                                  : before_up[e];]]},
+      }},
     {name = "mirrored", fails = "two chunks: one sum, handed to the right",
       because = "the left child is given the right one's sum: suffixes",
       change = {

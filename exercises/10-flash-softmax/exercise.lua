@@ -38,6 +38,13 @@ local function cache(R, N, D, M, L, pages, size, sink)
   end
 end
 
+-- All scores and sinks far below zero: exp of any of them is 0 in float32.
+local function all_small(draw)
+  local x = cache(2, 30, 4, 3, 4, 9, 1, tensor{-300, -1e30})(draw)
+  x.q, x.k = x.q:abs() + 1, (x.k:abs() + 1) * -40
+  return x
+end
+
 -- What one pass reads: q and k for each score, v, and the sums, with a fifth to spare.
 local function loads(i)
   return i.R * i.N * (2 * i.D + 2 * i.M + 2) * 6 // 5
@@ -63,9 +70,11 @@ return {
       inputs = cache(3, 6, 4, 5, 8, 2, 0.5)},
     {name = "pages in any order, the last one not full", equation = "eq 10.3", points = 3,
       inputs = cache(3, 21, 4, 3, 4, 9, 0.5)},
-    {name = "scores beyond what exp can take", equation = "eq 10.3", points = 3,
+    {name = "scores beyond what exp can take", equation = "eq 10.3", points = 2,
       inputs = cache(2, 30, 4, 3, 4, 9, 50),
       tol = {k = 2048, why = "exp of scores of some hundreds, which are off by 1e-5 themselves"}},
+    {name = "scores so small that exp is 0", equation = "eq 10.3", points = 1, inputs = all_small,
+      tol = {k = 2048, why = "scores of some hundreds, as above"}},
     {name = "a sink far below all scores", equation = "eq 10.3", points = 1,
       inputs = cache(2, 13, 4, 3, 4, 5, 1, tensor{-1e30, -200})},
     {name = "one pass, and memory that does not grow", equation = "eq 10.3", points = 4,
@@ -95,6 +104,9 @@ return {
             const float weight = expf(score - max);]], [[
             const float weight = expf(score);]]},
       }},
+    {name = "from-zero", fails = "scores so small that exp is 0", says = "nan",
+      because = "the largest score so far begins at 0, which no score may reach",
+      change = {{"max = sink[i], den = 1;", "max = 0, den = expf(sink[i]);"}}},
     {name = "no-rescale", fails = "keys of one page",
       because = "the largest score changes and the sums so far stay as they are",
       change = {

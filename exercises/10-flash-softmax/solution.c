@@ -6,8 +6,8 @@
  *
  *     out_i = sum_n exp(s_n) v_n / (exp(sink_i) + sum_n exp(s_n))
  *
- * Scores may be in the hundreds, where exp is Inf. Read each key once, and take no memory that
- * grows with N. */
+ * Scores may be in the hundreds, where exp is Inf. A query reads each key once; take no memory
+ * that grows with N. */
 #include <math.h>
 #include <stddef.h>
 
