@@ -75,12 +75,27 @@ function markdown.example(e)
   print(("```%s\n%s\n```\n"):format(tags, e.example))
 end
 
+-- A call on lines of at most 80 columns, broken behind commas between its arguments.
+local function folded(call)
+  local arguments, result = call:match("^(.-)( %->.*)$")
+  local pieces, lines = {}, {""}
+  for piece in (arguments or call):gmatch("[^,]+,? ?") do table.insert(pieces, piece) end
+  pieces[#pieces] = pieces[#pieces] .. (result or "")
+  for _, piece in ipairs(pieces) do
+    if #lines[#lines] + #piece > 80 then table.insert(lines, "    ") end
+    lines[#lines] = lines[#lines] .. piece
+  end
+  return table.concat(lines, "\n"):gsub(" +\n", "\n")
+end
+
 function markdown.entry(e)
   print(("### %s\n"):format(escape_markdown(e.key)))
   if e.calls then
-    print("```c\n" .. table.concat(e.calls, ";\n") .. ";\n```\n")
+    print "```c"
+    for _, call in ipairs(e.calls) do print((folded(call .. ";"))) end
+    print "```\n"
   elseif not e.about then
-    print("    " .. entry.call(e) .. "\n")
+    print("    " .. folded(entry.call(e)):gsub("\n", "\n    ") .. "\n")
   end
   print(escape_markdown(e.sentence) .. "\n")
   if e.about then print(escape_markdown(e.about) .. "\n") end

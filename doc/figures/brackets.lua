@@ -2,49 +2,36 @@
 -- sides are to scale with N = 6 C.
 
 local svg = dofile(arg[0]:match("^.*/") .. "svg.lua")
-local d = svg.new(720, 330)
-local N, C = 96, 18
+local d = svg.new(720, 334)
+local SIDE = {N = 96, C = 18, M = 18}
 
-local function box(x, y, width, height, kind, name)
-  d:rect(x, y, width, height, kind)
-  d:text(x + width / 2, y + height / 2 + 5, name, {size = 14, italic = true})
+-- A matrix, rows by columns, with its size below it.
+local function matrix(x, y, rows, columns, kind, name)
+  local width, height = SIDE[columns], SIDE[rows]
+  d:box(x, y, width, height, kind, name, {size = 14, italic = true})
+  d:text(x + width / 2, y + height + 18, rows .. " × " .. columns)
 end
 
--- The first line: Q K^T first, and the matrix of all pairs.
-d:text(16, 24, "(φ(Q) φ(K)ᵀ) V", {anchor = "start", size = 15, bold = true})
-box(40, 44, C, N, "a", "Q")
-d:text(49, 158, "N × C")
-box(76, 44, N, C, "a", "Kᵀ")
-d:text(124, 80, "C × N")
-d:arrow(190, 92, 232, 92)
-d:text(210, 82, "1st", {size = 12})
-box(250, 44, N, N, "b", "all pairs")
-d:text(298, 158, "N × N")
-box(364, 44, C, N, "a", "V")
-d:text(373, 158, "N × M")
-d:arrow(400, 92, 442, 92)
-d:text(420, 82, "2nd", {size = 12})
-box(460, 44, C, N, "plain", "")
-d:text(469, 158, "N × M")
-d:text(520, 84, "N N C + N N M", {anchor = "start", size = 14})
-d:text(520, 104, "multiplications", {anchor = "start"})
+-- One way through the product: what is multiplied first, what then, what it costs.
+local function way(y, title, first, second, cost)
+  d:text(16, y, title, {anchor = "start", size = 15, bold = true})
+  for _, factor in ipairs(first) do matrix(factor[1], y + 20, table.unpack(factor, 2)) end
+  for _, factor in ipairs(second) do matrix(factor[1], y + 20, table.unpack(factor, 2)) end
+  matrix(460, y + 20, "N", "M", "plain", "")
+  for x, word in pairs {[190] = "1st", [400] = "2nd"} do
+    d:arrow(x, y + 68, x + 42, y + 68)
+    d:text(x + 20, y + 58, word, {size = 12})
+  end
+  d:text(520, y + 60, cost, {anchor = "start", size = 14})
+  d:text(520, y + 80, "multiplications", {anchor = "start"})
+end
 
--- The second line: K^T V first, and nothing larger than C x M.
-d:text(16, 192, "φ(Q) (φ(K)ᵀ V)", {anchor = "start", size = 15, bold = true})
-box(40, 212, N, C, "a", "Kᵀ")
-d:text(88, 248, "C × N")
-box(148, 212, C, N, "a", "V")
-d:text(157, 326, "N × M")
-d:arrow(190, 260, 232, 260)
-d:text(210, 250, "1st", {size = 12})
-box(286, 212, C, N, "a", "Q")
-d:text(295, 326, "N × C")
-box(322, 212, C, C, "b", "S")
-d:text(331, 248, "C × M")
-d:arrow(400, 260, 442, 260)
-d:text(420, 250, "2nd", {size = 12})
-box(460, 212, C, N, "plain", "")
-d:text(469, 326, "N × M")
-d:text(520, 252, "N C M + N C M", {anchor = "start", size = 14})
-d:text(520, 272, "multiplications", {anchor = "start"})
+-- From the left Q K^T comes first, the matrix of all pairs; from the right nothing is larger
+-- than C x M.
+way(24, "(φ(Q) φ(K)ᵀ) V",
+  {{40, "N", "C", "a", "Q"}, {76, "C", "N", "a", "Kᵀ"}},
+  {{250, "N", "N", "b", "all pairs"}, {364, "N", "M", "a", "V"}}, "N N C + N N M")
+way(194, "φ(Q) (φ(K)ᵀ V)",
+  {{40, "C", "N", "a", "Kᵀ"}, {148, "N", "M", "a", "V"}},
+  {{286, "N", "C", "a", "Q"}, {322, "C", "M", "b", "S"}}, "N C M + N C M")
 d:write(arg[1])

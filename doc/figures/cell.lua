@@ -33,10 +33,8 @@ for i = 1, 3 do
   local left = 116 + (i - 1) * 200
   for row = 1, i do
     local y = below + 16 + (row - 1) * 26
-    d:rect(left, y, 46, 22, "a")
-    d:text(left + 23, y + 16, "k" .. digit[row], {size = 12})
-    d:rect(left + 50, y, 46, 22, "a")
-    d:text(left + 73, y + 16, "v" .. digit[row], {size = 12})
+    d:box(left, y, 46, 22, "a", "k" .. digit[row], {size = 12})
+    d:box(left + 50, y, 46, 22, "a", "v" .. digit[row], {size = 12})
   end
 end
 d:write(arg[1])

@@ -19,8 +19,7 @@ end
 -- What a chunk gets from all earlier ones.
 local function state(n, side)
   local width, y = (n - 1) * side, y_of((n - 1) * L + 1)
-  d:rect(LEFT, y, width, side, "b")
-  d:text(LEFT + width / 2, y + side / 2 + 6, "E" .. n, {size = 16, italic = true})
+  d:box(LEFT, y, width, side, "b", "E" .. n, {size = 16, italic = true})
 end
 
 d:text(LEFT + N * CELL / 2, 18, "keys", {size = 14})

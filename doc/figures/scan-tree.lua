@@ -8,8 +8,7 @@ local HALF = 18 -- half the side of a node
 local LEVELS = {{y = 262, x = {0, 72, 144, 216}}, {y = 172, x = {36, 180}}, {y = 82, x = {108}}}
 
 local function node(x, y, value, kind)
-  d:rect(x - HALF, y - HALF, 2 * HALF, 2 * HALF, kind)
-  d:text(x, y + 6, tostring(value), {size = 17, bold = true})
+  d:box(x - HALF, y - HALF, 2 * HALF, 2 * HALF, kind, tostring(value), {size = 17, bold = true})
 end
 
 local function edge(parent_x, parent_y, x, y, down)

@@ -15,8 +15,7 @@ local function square(left, running, title, below)
     local y, before = TOP + (i - 1) * CELL, running and i - 1 or 0
     d:text(left - 8, y + 16, tostring(i), {size = 12, anchor = "end"})
     if before > 0 then
-      d:rect(left, y, before * CELL, CELL, "b")
-      d:text(left + before * CELL / 2, y + 15, before > 1 and "S, z" or "S", {size = 11})
+      d:box(left, y, before * CELL, CELL, "b", before > 1 and "S, z" or "S", {size = 11})
     end
     for j = before + 1, N do
       d:rect(left + (j - 1) * CELL, y, CELL, CELL, j <= i and "a" or "off")

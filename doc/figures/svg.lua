@@ -2,8 +2,7 @@
 --
 --     local svg = dofile(arg[0]:match("^.*/") .. "svg.lua")
 --     local d = svg.new(720, 240)
---     d:rect(10, 10, 80, 60, "a")
---     d:text(50, 45, "S", {size = 16, italic = true})
+--     d:box(10, 10, 80, 60, "a", "S", {size = 16, italic = true})
 --     d:write(arg[1])
 --
 -- Units are pixels at a width of 720. The kinds of boxes differ in fill and in their dashes,
@@ -88,6 +87,12 @@ function svg:text(x, y, words, opt)
     .. (opt.class and (' class="%s"'):format(opt.class) or "")
   add(self, '<text x="%s" y="%s" font-size="%s" text-anchor="%s"%s>%s</text>', x, y,
     opt.size or 13, opt.anchor or "middle", style, escape(words))
+end
+
+-- A box with words in its middle; opt as for text.
+function svg:box(x, y, width, height, kind, words, opt)
+  self:rect(x, y, width, height, kind)
+  self:text(x + width / 2, y + height / 2 + 0.36 * (opt and opt.size or 13), words, opt)
 end
 
 -- Writes the drawing to a file, by way of another name.

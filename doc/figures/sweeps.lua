@@ -10,27 +10,23 @@ end
 
 d:text(20, 62, "all states kept", {anchor = "start", bold = true})
 for i = 1, TOKENS do
-  d:rect(x_of(i), 36, 44, 44, "off")
-  d:text(x_of(i) + 22, 63, "S" .. i, {italic = true})
+  d:box(x_of(i), 36, 44, 44, "off", "S" .. i, {italic = true})
 end
 d:text(x_of(1), 102, "N times C M numbers, written on the way there and read on the way back",
   {anchor = "start"})
 
 d:text(20, 150, "forward sweep", {anchor = "start", bold = true})
-d:rect(x_of(1), 130, 44, 30, "a")
-d:text(x_of(1) + 22, 150, "S", {italic = true})
+d:box(x_of(1), 130, 44, 30, "a", "S", {italic = true})
 d:arrow(x_of(1) + 52, 145, x_of(TOKENS) + 44, 145)
 for i = 1, TOKENS do
-  d:rect(x_of(i), 180, 44, 30, "plain")
-  d:text(x_of(i) + 22, 200, tostring(i))
+  d:box(x_of(i), 180, 44, 30, "plain", tostring(i))
   d:line(x_of(i) + 22, 164, x_of(i) + 22, 178, "dashed")
 end
 d:text(20, 192, "tokens", {anchor = "start", bold = true})
 d:text(20, 208, "1 to N", {anchor = "start"})
 
 d:text(20, 250, "backward sweep", {anchor = "start", bold = true})
-d:rect(x_of(TOKENS), 230, 44, 30, "b")
-d:text(x_of(TOKENS) + 22, 250, "R", {italic = true})
+d:box(x_of(TOKENS), 230, 44, 30, "b", "R", {italic = true})
 d:arrow(x_of(TOKENS) - 8, 245, x_of(1), 245)
 for i = 1, TOKENS do d:line(x_of(i) + 22, 214, x_of(i) + 22, 228, "dashed") end
 d:text(x_of(1), 290, "dq at each token from S on the way there;", {anchor = "start"})

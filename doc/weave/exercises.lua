@@ -13,7 +13,7 @@ local ITEM = '<li id="ex-%s"><p><strong>%s</strong> <code>%s</code> ' ..
   '<span class="facts">%s, %d %s, %d %s</span><br>%s</p></li>'
 local ROW = '<tr><td>%d</td><td><a href="%s">%s</a></td><td><code>%s</code></td>' ..
   "<td>%s</td><td>%d</td><td>%d</td></tr>"
-local TABLE = '<div class="scroll" tabindex="0"><table>\n<thead><tr>%s</tr></thead>\n' ..
+local TABLE = '<div class="scroll" tabindex="0"><table class="long">\n<thead><tr>%s</tr></thead>\n' ..
   "<tbody>\n%s\n</tbody></table></div>"
 
 -- A manifest says what an exercise is, and has functions that are not called here; what it

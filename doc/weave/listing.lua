@@ -13,14 +13,20 @@ local listing = {used = {}}
 local highlighted_as = {cuda = "cpp", cu = "cpp", h = "c"}
 
 -- Blocks that are wider than a phone scroll inside themselves; tabindex lets the keyboard
--- reach those.
-local PHONE = 44
-local function code(text, language)
+-- reach those. In print nothing scrolls.
+local PHONE, SHEET = 44, 90
+local function code(text, language, anchor)
   local attributes = {}
   for line in text:gmatch("[^\n]+") do
-    if #line > PHONE then attributes.tabindex = "0" end
+    local columns = utf8.len(line) or #line
+    if columns > PHONE then attributes.tabindex = "0" end
+    if columns > SHEET then
+      chapter.complain(line, ("this line has %d columns, at most %d fit in print"):format(columns,
+        SHEET))
+    end
   end
-  return pandoc.CodeBlock(text, pandoc.Attr("", {highlighted_as[language] or language}, attributes))
+  return pandoc.CodeBlock(text,
+    pandoc.Attr(anchor or "", {highlighted_as[language] or language}, attributes))
 end
 
 -- What a region is inside of or the whole of: "in <code>f</code>", or nil. Tests have claims
@@ -69,8 +75,8 @@ end
 function listing.CodeBlock(block)
   if block.attributes.include then return include(block) end
   if block.classes:includes "hidden" then return {} end
-  if block.classes:includes "repl" then names.in_transcript(block.text) end
-  return code(block.text, block.classes[1] or "text")
+  local anchor = block.classes:includes "repl" and names.in_transcript(block.text) or nil
+  return code(block.text, block.classes[1] or "text", anchor)
 end
 
 -- Comments are for authors and programs, not for readers; one of them, <!-- about: .. -->, is

@@ -1,14 +1,15 @@
 -- mode_paper.lua: all pages as one, for print: a title, contents with page numbers, chapters.
 --
--- The pages of the site are taken as they are; only what they are wrapped in is left out, links
--- between them become links within, and so do the numbers of lines that pandoc gives to code.
+-- The pages of the site are taken as they are; only what they are wrapped in is left out, and
+-- links between them become links within. Places in the index have no text here: WeasyPrint puts
+-- the number of the sheet there (paper.css).
 
 local chapter = require "chapter"
 local setting = require "setting"
 local facts = require "facts"
 local html = require "html"
 
-local LEFT_OUT = {index = true, register = true}
+local LEFT_OUT = {index = true}
 
 local function text_of(page)
   local path = pandoc.path.join {setting.site, page.page}
@@ -27,10 +28,13 @@ local function link_within(text)
 end
 
 -- MathML is for screen readers of pages; in print it would be a second copy of each formula.
+-- Lines of code have anchors from pandoc, which no link leads to.
 local function clean(text)
   text = text:gsub('<span class="katex%-mathml">.-</math></span>', "")
-  text = text:gsub('<span id="cb%d+%-%d+"><a href="#cb%d+%-%d+"[^>]*></a>', "<span>")
-  return (text:gsub(' id="cb%d+"', ""))
+  text = text:gsub('<span id="[%w-]+%-%d+"><a href="#[%w-]+%-%d+" aria%-hidden="true"[^>]*></a>',
+    "<span>")
+  text = text:gsub(' id="cb%d+"', "")
+  return (text:gsub('(<a class="place"[^>]*>)[^<]*', "%1"))
 end
 
 local function contents(pages)
@@ -51,7 +55,8 @@ return function(doc)
   for _, page in ipairs(facts.pages) do
     if not LEFT_OUT[page.name] then
       table.insert(pages, page)
-      table.insert(parts, ("<article>%s</article>"):format(clean(link_within(text_of(page)))))
+      table.insert(parts, ('<article class="of-%s">%s</article>'):format(page.name,
+        clean(link_within(text_of(page)))))
     end
   end
   local words = setting.words

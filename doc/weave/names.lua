@@ -8,8 +8,16 @@ local facts = require "facts"
 local marks = require "marks"
 local html = require "html"
 
--- used, shown: inline code, and words typed in transcripts -> the anchor of their section
-local names = {used = {}, shown = {}, terms = {}}
+-- used, shown: inline code, and words typed in transcripts -> where they are first:
+-- {place =, anchor =}, the places of a chapter being counted
+local names = {used = {}, shown = {}, terms = {}, places = 0, transcripts = 0}
+
+local function first_place(list, key, anchor)
+  if list[key] then return false end
+  names.places = names.places + 1
+  list[key] = {place = names.places, anchor = anchor}
+  return true
+end
 
 -- The entry that a piece of code is about: `prefix`, `prefix(q, k, v)`, `st:step(..)`.
 function names.key_of(code)
@@ -25,22 +33,25 @@ function names.key_of(code)
 end
 
 function names.Code(code)
-  code.attributes = {}
-  names.used[code.text] = names.used[code.text] or chapter.section or chapter.id
+  local anchor = ("%s-code-%d"):format(chapter.id, names.places + 1)
+  code.attr = pandoc.Attr(first_place(names.used, code.text, anchor) and anchor or "")
   local key = names.key_of(code.text)
   if not key then return nil end
   return pandoc.Link({code}, marks.address(facts.names[key].page, facts.names[key].anchor), "",
     pandoc.Attr("", {"name"}))
 end
 
--- Names in what is typed at the prompt: "prefix", ":mm", ".shape".
+-- Names in what is typed at the prompt: "prefix", ":mm", ".shape". Gives the transcript's anchor.
 function names.in_transcript(text)
+  names.transcripts = names.transcripts + 1
+  local anchor = ("%s-transcript-%d"):format(chapter.id, names.transcripts)
   for line in text:gmatch("[^\n]+") do
     local typed = line:match("^>>? ?(.*)$") or ""
     for word in typed:gsub('%b""', '""'):gmatch("[.:]?%a[%w_]*") do
-      names.shown[word] = names.shown[word] or chapter.section or chapter.id
+      first_place(names.shown, word, anchor)
     end
   end
+  return anchor
 end
 
 function names.Span(span)

@@ -32,15 +32,9 @@ end
 
 -- ---- names and terms ------------------------------------------------------------------------
 
-local function sorted_keys(map)
-  local list = {}
-  for key in pairs(map) do table.insert(list, key) end
-  table.sort(list)
-  return list
-end
-
+-- "7", or what a page without a number is called; in print it becomes the number of a sheet.
 local function link_to(page, anchor)
-  return html.link(page.page .. "#" .. anchor, page.number or html.escape(page.title))
+  return html.link(page.page .. "#" .. anchor, page.number or html.escape(page.title), "place")
 end
 
 local function by_letter(list)
@@ -53,18 +47,18 @@ local function by_letter(list)
   return '<ul class="register">\n' .. table.concat(items, "\n") .. "\n</ul>"
 end
 
--- Where names are spoken of: found[key] = links, one a chapter, to the first section with it.
+-- Where names are spoken of: found[key] = links, one a chapter, to the first place with it.
 local function places()
   local found = {}
   for _, page in ipairs(facts.pages) do
-    local seen = {}
-    for _, code in ipairs(sorted_keys(page.codes)) do
-      local key = page.name ~= "reference" and names.key_of(code)
-      if key and not seen[key] then
-        seen[key] = true
-        found[key] = found[key] or {}
-        table.insert(found[key], link_to(page, page.codes[code]))
-      end
+    local first = {}
+    for code, at in pairs(page.name ~= "reference" and page.codes or {}) do
+      local key = names.key_of(code)
+      if key and not (first[key] and first[key].place < at.place) then first[key] = at end
+    end
+    for key, at in pairs(first) do
+      found[key] = found[key] or {}
+      table.insert(found[key], link_to(page, at.anchor))
     end
   end
   return found
@@ -74,7 +68,7 @@ end
 local function first_shown(key)
   local word = key:match("^%l+([.:][%w_]+)$") or key
   for _, page in ipairs(facts.pages) do
-    if page.number and page.shown[word] then return {link_to(page, page.shown[word])} end
+    if page.number and page.shown[word] then return {link_to(page, page.shown[word].anchor)} end
   end
 end
 
@@ -108,8 +102,7 @@ local function terms(symbols)
         local text = symbols and letters(term.text) or html.escape(term.text)
         table.insert(list, {
           key = term.text,
-          html = ('<li>%s <span class="facts">%s</span></li>'):format(
-            html.link(page.page .. "#" .. term.id, text), page.number or html.escape(page.title)),
+          html = ("<li>%s %s</li>"):format(text, link_to(page, term.id)),
         })
       end
     end

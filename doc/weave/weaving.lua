@@ -36,8 +36,10 @@ local function Header(header)
   return header
 end
 
--- Wide tables scroll inside themselves.
+-- Wide tables scroll inside themselves; in print long ones go on over the page.
+local LONG = 10
 local function Table(t)
+  if #t.bodies[1].body > LONG then t.classes:insert "long" end
   return {html.block('<div class="scroll" tabindex="0">'), t, html.block("</div>")}
 end
 

@@ -6,13 +6,12 @@ return {
   subtitle = "Transformers are RNNs, one small C file at a time",
 
   -- On the first sheet of the PDF.
-  cover = "Its listings are regions of the sources that are compiled, its transcripts are run " ..
-    "again by the tests, and an index is in the pages that make html writes. " ..
-    "Text: CC BY 4.0. Code: MIT.",
+  cover = "Its listings are regions of the sources that are compiled, and its transcripts are " ..
+    "run again by the tests. Text: CC BY 4.0. Code: MIT.",
 
   -- The order of what follows the numbered chapters; other files come after these.
   back_matter = {"tensors", "in-c", "glossary", "popular-summaries", "instructor",
-     "reference", "register", "bibliography"},
+     "reference", "bibliography", "register"},
 
   -- References: what stands before the number.
   chapter = "chapter", equation = "equation", figure = "figure", exercise = "exercise",

@@ -77,6 +77,9 @@ mistake "a region without a line" src/regions.c '/int y/d' "$text:27: src/region
 mistake "a line of more than 80 columns" src/regions.c \
     's/int y = x + x;/int a_name_that_is_rather_long = x + x; int another_name_that_is_long_as_well = 1 + 23;/' \
     "$text:27: src/regions.c: line 1 of region inner has 87 columns, at most 80 fit: int a_name_that_is_rather_long = x + x; int another_name_that_is_long_as_well = 1 + 23;"
+long="> a_name_that_is_rather_long = 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15"
+mistake "a line of a transcript that no sheet has room for" $text "s/^> 1 + 1/$long/" \
+    "$text:41: this line has 94 columns, at most 90 fit in print"
 mistake "a region that no chapter shows" $text '/region="inner"/s/inner/whole/' \
     "src/regions.c: region inner is in no chapter"
 mistake "a formula that KaTeX can't read" $text 's/\\den}/\\dem}/' \
@@ -162,10 +165,20 @@ yes)
         pdftotext -layout "$builddir/doc/tarn-book.pdf" text || return
         while read -r number; do grep -qF "($number)" text || { echo "no ($number)"; return 1; }; done <there
     }
+    # on_its_page WORDS: the first page that the index gives for them, one before it, has them.
+    on_its_page() {
+        number=$(sed "1,/^ *Index\$/d" text | grep -o "\<$1 [0-9][0-9]*" | sed 's/.* //')
+        test "${number:-999}" -lt "$(sed -n 's/^ *Index \.* *//p' text)" &&
+            pdftotext -f "$number" -l "$number" "$builddir/doc/tarn-book.pdf" - |
+            tr '\n' ' ' | grep -qF "$1" || { echo "$1 on page ${number:-none}"; return 1; }
+    }
+    indexed() { on_its_page "compensated sum" && on_its_page tarn_select && on_its_page st:run; }
     if command -v pdftotext >/dev/null; then
         check "its text has the number of each equation" numbers
+        check "its index has the pages of words and functions" indexed
     else
         skip "its text has the number of each equation" "no pdftotext (poppler-utils)"
+        skip "its index has the pages of words and functions" "no pdftotext (poppler-utils)"
     fi ;;
 *) skip "the PDF" "configure found no WeasyPrint" ;;
 esac
