@@ -15,7 +15,7 @@ lab_lua_sources = lua/lab/files.lua lua/lab/arguments.lua lua/lab/printable.lua 
 	lua/lab/reset.lua lua/lab/report.lua lua/lab/watch.lua \
 	lua/lab/data.lua lua/lab/rules.lua lua/lab/sheet.lua lua/lab/identity.lua \
 	lua/lab/marks.lua lua/lab/grade.lua lua/lab/package.lua lua/lab/paste.lua lua/lab/change.lua \
-	lua/lab/author.lua lua/lab/main.lua
+	lua/lab/forms.lua lua/lab/author.lua lua/lab/main.lua
 
 ## What runs a learner's file, and what is in the child process.
 lab_lua_sources += lua/lab/run.lua lua/lab/run_draw.lua lua/lab/run_compare.lua \

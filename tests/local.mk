@@ -52,7 +52,7 @@ lua_tests += tests/lua/lab_course.lua tests/lua/lab_learner.lua tests/lua/lab_wa
 lua_tests += tests/lua/lab_data.lua tests/lua/lab_grade.lua tests/lua/lab_run.lua
 program_tests += tests/cli/lab.sh tests/cli/lab_terminal.sh tests/cli/lab_grade.sh \
 	tests/cli/lab_author.sh
-lua_tests += tests/lua/lab_hostile.lua
+lua_tests += tests/lua/lab_hostile.lua tests/lua/lab_waits.lua
 EXTRA_DIST += tests/lua/lab.lua tests/cli/lab_terminal.py
 
 ## The book.

@@ -55,8 +55,10 @@ return {
       end},
     {name = "eight pieces, the last one short", equation = "eq 12", points = 2, tol = tol,
       inputs = function(draw) return inputs(draw, 30, 5, 3, 4) end},
-    {name = "pieces of one token", equation = "eqs 10 and 11", points = 2, tol = tol,
+    {name = "pieces of one token", equation = "eqs 10 and 11", points = 1, tol = tol,
       inputs = function(draw) return inputs(draw, 9, 3, 7, 1) end},
+    {name = "sums that fill their array", equation = "eqs 10 and 11", points = 1, tol = tol,
+      inputs = function(draw) return inputs(draw, 11, 8, 7, 3) end},
   },
   wrong = {
     {name = "above-only", fails = "pieces of one token",

@@ -58,7 +58,7 @@ return {
       inputs = sizes(7, 3, 4, 5)},
     {name = "a faint denominator is kept from below", equation = "eq 12", points = 1,
       inputs = faint},
-    {name = "twice the tokens, twice the work", equation = "section 3.2", points = 2,
+    {name = "twice the tokens, twice the work", equation = "eqs 10 and 11", points = 2,
       inputs = sizes(32, 2, 4, 4), limit = {growth = 2.1, heap = 4096}},
   },
   hints = {

@@ -15,16 +15,16 @@ function answer.bytes(H, D, M, t)
   --< todo
 end
 
--- The same two numbers, from a kv cache and an rnn that have really read t tokens.
-function answer.measured(H, D, M, t)
+-- The same two numbers, measured: a kv cache and an rnn read the tokens q, k [H, t, D], v [H, t, M],
+-- in the type that these have, q.dtype. Give their bytes, and what both gave for the tokens, which
+-- shows that they have really read them.
+function answer.measured(q, k, v)
   --> todo
-  --: return 0, 0
-  local sizes = {H = H, D = D, M = M}
+  --: return 0, 0, zeros(v.shape), zeros(v.shape)
+  local sizes = {H = q.shape[1], D = q.shape[3], M = v.shape[3], dtype = q.dtype}
   local cache, st = kv(sizes), rnn(sizes)
-  local q, v = zeros(H, t, D), zeros(H, t, M)
-  cache:run(q, q, v)
-  st:run(q, q, v)
-  return cache:bytes(), st:bytes()
+  local softmax, linear = cache:run(q, k, v), st:run(q, k, v)
+  return cache:bytes(), st:bytes(), softmax, linear
   --< todo
 end
 

@@ -55,7 +55,8 @@ function answer.reason()
   --< todo
 end
 
--- The odd one, repaired: a function that gives what the two others give.
+-- The odd one, repaired: a function that gives what the two others give. When it is checked, mm,
+-- prefix and rnn are not there: what is wanted is this form, and not one of the others.
 function answer.repaired(q, k, v)
   --> todo
   --: return zeros(v.shape)

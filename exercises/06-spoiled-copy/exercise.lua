@@ -49,7 +49,7 @@ return {
   results = {"out", "S", "z"},
   without = {"prefix", "rnn", "assoc", "sim", "kv"},
   spec = spec,
-  tol = {k = 1e3, why = "sums of a few terms in double"},
+  tol = {k = 64, why = "sums of a few terms in double"},
   cases = {
     {name = "one continuation", equation = "eq 20", points = 1, inputs = drawn(1, 3, 2)},
     {name = "10 or 20 after 1, 2, 3: 4 or 6.5", equation = "eqs 18 to 20", points = 3,
@@ -88,6 +88,9 @@ return {
   local s, n = S:clone(), z:clone()
   for b = 1, B do]]},
       }},
+    {name = "float32", fails = "five continuations, none sees another", says = "out[",
+      because = "the numerator is rounded to float32, and the state is float64",
+      change = {{"mm(s):reshape(M) / den", 'mm(s):reshape(M):to("float32"):to("float64") / den'}}},
     {name = "half-copy", fails = "10 or 20 after 1, 2, 3: 4 or 6.5", says = "[",
       because = "S is copied, z is not",
       change = {{"local s, n = S:clone(), z:clone()", "local s, n = S:clone(), z"}}},

@@ -104,7 +104,7 @@ return {
       inputs = sizes(6, 1, 2, 2, 2.0)},
     {name = "each head has sweeps of its own", equation = "eq 7.2", points = 2,
       inputs = sizes(7, 3, 4, 5)},
-    {name = "twice the tokens, twice the work", equation = "section 3.3", points = 1,
+    {name = "twice the tokens, twice the work", equation = "eqs 13 and 14", points = 1,
       inputs = sizes(40, 1, 4, 4), limit = {growth = 2.1}},
     {name = "20,000 tokens, C = M = 32, in 8 MB", equation = "eq 14", points = 3, inputs = long,
       limit = {heap = 8e6}},

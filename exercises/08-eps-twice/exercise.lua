@@ -33,6 +33,13 @@ local function drawn(N, C, M, at, eps)
   end
 end
 
+-- Each query has its largest entry in another place, far above its others.
+local function places(draw)
+  local inputs = drawn(4, 4, 3, -120, 1e-6)(draw)
+  for i = 1, 4 do inputs.q[{i, i}] = -10 - i end
+  return inputs
+end
+
 -- One key that was written with its feature 1: out = f / (f + eps), and its slope is f eps over
 -- the square of that, never more than 1/4.
 local function one(draw)
@@ -57,11 +64,14 @@ return {
   spec = spec,
   tol = {k = 400, why = "exp of differences of entries near 20, terms that cancel"},
   cases = {
-    {name = "ordinary queries", equation = "eq 7.1", points = 1, inputs = drawn(4, 3, 2, 0, 1e-6)},
+    {name = "ordinary queries", equation = "eq 7.1", points = 1, inputs = drawn(4, 3, 2, 0, 1e-6),
+      limit = {heap = 4096}},
     {name = "q = -20, eps = 1e-6: the slope is 0.002053", equation = "eq 2.5", points = 3,
       inputs = one},
-    {name = "queries near -13", equation = "eq 2.5", points = 3,
+    {name = "queries near -13", equation = "eq 2.5", points = 2,
       inputs = drawn(5, 4, 3, -13, 1e-6)},
+    {name = "each query has its largest entry elsewhere", equation = "eq 2.5", points = 1,
+      inputs = places},
     {name = "eps = 0.5 is not small", equation = "eq 2.5", points = 2,
       inputs = drawn(5, 3, 3, 1, 0.5)},
     {name = "queries near 100, where exp ends in float32", equation = "eq 2.5", points = 1,
@@ -95,6 +105,12 @@ return {
         for (size_t c = 1; c < C; c++) a = fmaxf(a, q[i * C + c]);]], [[
         const float a = 0;]]},
       }},
+    {name = "first-entry", fails = "each query has its largest entry elsewhere",
+      because = "a query's first entry is taken for its largest",
+      change = {{"for (size_t c = 1; c < C; c++) a = fmaxf(a, q[i * C + c]);", ""}}},
+    {name = "kept", fails = "ordinary queries", says = "free them",
+      because = "the features are never given back",
+      change = {{"free(f);", ""}}},
     {name = "no-eps-back", fails = "q = -20, eps = 1e-6: the slope is 0.002053", says = "dq[",
       because = "eps is left out on the way back",
       change = {{"dout[i * M + m] / den;", "dout[i * M + m] / (den - eps * expf(-a));"}}},

@@ -26,17 +26,24 @@ local function drawn(Q, N, D, M, at_q, at_k, eps)
   end
 end
 
--- The last entry of the last key lies far above the others: a largest of some is not that of all.
+-- One entry of the keys lies far above the others, the last or the first one: a largest of some is
+-- not that of all.
 local function last_above(draw)
   local x = drawn(3, 6, 3, 2, -5, -20, 0)(draw, 1)
   x.k[{3, 6}] = 80
   return x
 end
 
--- One entry of each query lies far below the others: only the largest entry is a scale.
-local function one_below(draw)
+local function first_above(draw)
   local x = drawn(3, 5, 3, 2, 90, 60, 0)(draw, 1)
-  x.q[2] = -90
+  x.k[{1, 1}] = 190
+  return x
+end
+
+-- Each query has its largest entry in another place, far above its others.
+local function places(draw)
+  local x = drawn(4, 6, 3, 2, -100, -20, 0)(draw, 1)
+  for i = 1, 4 do x.q[{(i - 1) % 3 + 1, i}] = 70 - 10 * i end
   return x
 end
 
@@ -67,10 +74,12 @@ return {
   cases = {
     {name = "ordinary queries and keys", equation = "eq 5", points = 1,
       inputs = drawn(3, 7, 4, 2, 0, 0, 1e-6)},
-    {name = "queries near -200, keys near -150, eps = 0", equation = "eq 2.5", points = 3,
+    {name = "queries near -200, keys near -150, eps = 0", equation = "eq 2.5", points = 2,
       inputs = drawn(4, 6, 3, 3, -200, -150, 0)},
-    {name = "queries near 90, keys near 60, and one entry of -90", equation = "eq 2.5",
-      points = 1, inputs = one_below},
+    {name = "queries near 90, keys near 60, the first entry at 190", equation = "eq 2.5",
+      points = 1, inputs = first_above},
+    {name = "each query has its largest entry elsewhere", equation = "eq 2.5", points = 1,
+      inputs = places},
     {name = "the last entry of a key far above the others", equation = "eq 2.5", points = 1,
       inputs = last_above},
     {name = "queries and keys near -10 with eps = 1e-8", equation = "eq 2.5", points = 2,
@@ -78,7 +87,7 @@ return {
     {name = "queries near -200 with eps = 1e-6: eps outweighs all", equation = "eq 2.5", points = 1,
       inputs = drawn(2, 4, 3, 2, -200, -10, 1e-6), check = all_zero},
     {name = "twice the tokens, twice the work", equation = "eq 6", points = 1,
-      inputs = drawn(16, 16, 4, 3, 0, 0, 1e-6), limit = {growth = 2.1}},
+      inputs = drawn(16, 16, 4, 3, 0, 0, 1e-6), limit = {growth = 2.1, heap = 4096}},
   },
   predict = {
     {
@@ -108,12 +117,21 @@ return {
     {name = "some-keys", fails = "the last entry of a key far above the others",
       because = "the largest of some keys is taken for that of all",
       change = {{"x < D * N", "x < D + N"}}},
-    {name = "smallest", fails = "queries near 90, keys near 60, and one entry of -90",
+    {name = "smallest", fails = "each query has its largest entry elsewhere",
       because = "a query is divided by its smallest feature",
       change = {
         {"float a = -INFINITY;", "float a = INFINITY;"},
         {"a = fmaxf(a, q[d * Q + i]);", "a = fminf(a, q[d * Q + i]);"},
       }},
+    {name = "all-but-one", fails = "queries near 90, keys near 60, the first entry at 190",
+      because = "the largest of all keys is looked for from the second entry on",
+      change = {{"size_t x = 0; x < D * N", "size_t x = 1; x < D * N"}}},
+    {name = "first-entry", fails = "each query has its largest entry elsewhere",
+      because = "a query's first entry is taken for its largest",
+      change = {{"for (size_t d = 0; d < D; d++) a = fmaxf(a, q[d * Q + i]);", "a = q[i];"}}},
+    {name = "kept", fails = "twice the tokens, twice the work", says = "free them",
+      because = "the state is never given back",
+      change = {{"free(S);", ""}}},
     {name = "plain", fails = "queries near -200, keys near -150, eps = 0",
       because = "nothing is scaled",
       change = {

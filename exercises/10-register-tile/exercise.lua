@@ -27,6 +27,10 @@ end
 -- The loop of the start loads S, k, v, then S, q, out for each entry of the state: 6 N C M.
 local function quarter(i) return 6 * i.N * i.C * i.M // 4 end
 
+-- A CPU has 16 or 32 registers of 4 to 16 floats, in bytes 256 to 2048. Two rows or two columns of
+-- the state below would fill this: who keeps as many has a memory of his own, and no registers.
+local REGISTERS = 1024
+
 return {
   title = "A tile of registers", chapter = 10, order = 2, language = "c", minutes = 75,
   points = 12,
@@ -39,7 +43,7 @@ return {
     {"float *out", "M", "N"},
   },
   spec = spec,
-  tol = {k = 256, why = "sums of up to 96 products in float32, in another order"},
+  tol = {k = 256, why = "sums of up to 128 products in float32, in another order"},
   cases = {
     {name = "one token", equation = "eq 10.1", points = 1, inputs = tokens(1, 3, 2, 1)},
     {name = "eight tokens and nothing fades", equation = "eq 10.1", points = 1,
@@ -49,7 +53,7 @@ return {
     {name = "tokens and columns that fill no tile", equation = "eq 10.1", points = 2,
       inputs = tokens(11, 5, 7, 0.9)},
     {name = "a quarter of the loads", equation = "eq 10.2", points = 7,
-      inputs = tokens(64, 32, 24, 0.9), limit = {loads = quarter}},
+      inputs = tokens(32, 128, 128, 0.9), limit = {loads = quarter, stack = REGISTERS}},
   },
   hints = {
     "A row of the state needs no other row. What can you do with it before you put it back, " ..
@@ -65,6 +69,78 @@ return {
   wrong = {
     {file = "wrong/textbook.c", fails = "a quarter of the loads", says = "floats read",
       because = "the loop of the text: right, with all its loads"},
+    {name = "state-in-an-array", fails = "a quarter of the loads", says = "local variables",
+      because = "the whole state is copied into a local array, which is memory, not registers",
+      change = {
+        {[[
+    for (size_t i = 0, T; i < N; i += T) {
+        T = N - i < 4 ? N - i : 4;
+        for (size_t m = 0, V; m < M; m += V) {
+            V = M - m < 4 ? M - m : 4;
+            tile((int)T, (int)V, N, C, M, i, m, fade, q, k, v, S, out);
+        }
+    }]], [[
+    float copy[128][128];
+    for (size_t c = 0; c < C; c++)
+        for (size_t m = 0; m < M; m++) copy[c][m] = S[c * M + m];
+    for (size_t i = 0; i < N; i++) {
+        float sums[128] = {0}, value[128];
+        for (size_t m = 0; m < M; m++) value[m] = v[m * N + i];
+        for (size_t c = 0; c < C; c++) {
+            const float k_i = k[c * N + i], q_i = q[c * N + i];
+            for (size_t m = 0; m < M; m++) {
+                copy[c][m] = fade * copy[c][m] + k_i * value[m];
+                sums[m] += q_i * copy[c][m];
+            }
+        }
+        for (size_t m = 0; m < M; m++) out[m * N + i] = sums[m];
+    }
+    for (size_t c = 0; c < C; c++)
+        for (size_t m = 0; m < M; m++) S[c * M + m] = copy[c][m];]]},
+        {"static inline void tile", "__attribute__((unused)) static inline void tile"},
+      }},
+    {name = "column-in-an-array", fails = "a quarter of the loads", says = "local variables",
+      because = "two columns of the state are kept for all tokens, in a long array",
+      change = {
+        {"float values[4][4], sums[4][4] = {{0}};", "float column[128][2];"},
+        {[[
+    for (int t = 0; t < T; t++)
+        for (int x = 0; x < V; x++) values[t][x] = v[(m + x) * N + i + t];
+    for (size_t c = 0; c < C; c++) {
+        float row[4];
+        for (int x = 0; x < V; x++) row[x] = S[c * M + m + x];
+        for (int t = 0; t < T; t++) {
+            const float k_t = k[c * N + i + t], q_t = q[c * N + i + t];
+            for (int x = 0; x < V; x++) {
+                row[x] = fade * row[x] + k_t * values[t][x];
+                sums[t][x] += q_t * row[x];
+            }
+        }
+        for (int x = 0; x < V; x++) S[c * M + m + x] = row[x];
+    }
+    for (int t = 0; t < T; t++)
+        for (int x = 0; x < V; x++) out[(m + x) * N + i + t] = sums[t][x];]], [[
+    for (size_t c = 0; c < C; c++)
+        for (int x = 0; x < V; x++) column[c][x] = S[c * M + m + x];
+    for (; i < N; i++) {
+        float value[2] = {0}, sum[2] = {0};
+        for (int x = 0; x < V; x++) value[x] = v[(m + x) * N + i];
+        for (size_t c = 0; c < C; c++) {
+            const float k_i = k[c * N + i], q_i = q[c * N + i];
+            for (int x = 0; x < V; x++) {
+                column[c][x] = fade * column[c][x] + k_i * value[x];
+                sum[x] += q_i * column[c][x];
+            }
+        }
+        for (int x = 0; x < V; x++) out[(m + x) * N + i] = sum[x];
+    }
+    for (size_t c = 0; c < C; c++)
+        for (int x = 0; x < V; x++) S[c * M + m + x] = column[c][x];
+    (void)T;]]},
+        {"for (size_t i = 0, T; i < N; i += T) {\n        T = N - i < 4 ? N - i : 4;",
+         "for (size_t i = 0, T = N; i < N; i += T) {"},
+        {"V = M - m < 4 ? M - m : 4;", "V = M - m < 2 ? M - m : 2;"},
+      }},
     {name = "no-rest", fails = "tokens and columns that fill no tile",
       because = "tokens and columns beyond the last whole tile are left out",
       change = {

@@ -18,7 +18,7 @@ return {
   title = "Turned without conflicts", chapter = 11, order = 2, language = "cuda", minutes = 40,
   points = 10,
   summary = "features turned in shared memory that has no room for padding",
-  equations = "section 11, by hand",
+  equations = "the table of banks",
   entry = "turned",
   parameters = {{"float *out", "C", "N"}, {"const float *k", "N", "C"}, {"const float *w", "N"},
     "int N", "int C"},

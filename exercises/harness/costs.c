@@ -1,5 +1,5 @@
-/* costs.c: counts what a learner's C function costs: memory it asks for, and what it reads
- * and writes. Chapter 3.
+/* costs.c: counts what a learner's C function costs: memory it asks for and has in local
+ * variables, and what it reads and writes. Chapter 3.
  *
  * The function is compiled with -fsanitize=thread, so that it calls a function before each
  * access of memory that is not in a register; these are the functions, in place of the
@@ -14,18 +14,28 @@
 #include <string.h>
 
 static bool counting;
-static size_t bytes_read, bytes_written, held, peak;
+static size_t bytes_read, bytes_written, held, peak, deepest;
+static uintptr_t stack; /* where the harness stands in it */
 
 /* ---- Reads and writes ---------------------------------------------------------------------- */
+
+/* Local variables lie between the harness and whoever is called at an access. */
+static void look_at_stack(void)
+{
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (counting && here < stack && stack - here > deepest) deepest = stack - here;
+}
 
 static void reads(size_t bytes)
 {
     if (counting) bytes_read += bytes;
+    look_at_stack();
 }
 
 static void writes(size_t bytes)
 {
     if (counting) bytes_written += bytes;
+    look_at_stack();
 }
 
 /* These names belong to the compilers, which declare them nowhere. */
@@ -171,7 +181,8 @@ static size_t fixed_memory(void)
 
 static void harness_count_begin(void)
 {
-    bytes_read = bytes_written = held = peak = 0;
+    bytes_read = bytes_written = held = peak = deepest = 0;
+    stack = (uintptr_t)__builtin_frame_address(0);
     counting = true;
 }
 
@@ -182,5 +193,6 @@ static void harness_count_end(FILE *said, int number)
     fprintf(said, "cost %d loads %zu\n", number, bytes_read / WORD);
     fprintf(said, "cost %d stores %zu\n", number, bytes_written / WORD);
     fprintf(said, "cost %d heap %zu\n", number, peak + fixed_memory());
+    fprintf(said, "cost %d stack %zu\n", number, deepest);
     fprintf(said, "cost %d left %zu\n", number, held);
 }

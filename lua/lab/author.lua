@@ -5,7 +5,8 @@
 --   wrong      two or more wrong answers, each of which fails the case that it names
 --   todo       one region to fill in; the head comment names the chapter
 --   texts      three hints that differ; after.md, which names the chapter
---   pasted     points that the library's own regions earn: a quarter of all at most
+--   pasted     points that the library's own regions earn, a quarter of all at most; in Lua those
+--              that its functions earn, a quarter of each exercise at most
 --
 -- Exercises are checked at the same time; one that breaks is a row of its own.
 
@@ -16,6 +17,7 @@ local start = require "tarn.lab.start"
 local system = require "tarn.lab.system"
 local page = require "tarn.lab.page"
 local paste = require "tarn.lab.paste"
+local forms = require "tarn.lab.forms"
 local change = require "tarn.lab.change"
 local arguments = require "tarn.lab.arguments"
 local report = require "tarn.report"
@@ -149,7 +151,19 @@ local function check_texts(finding)
   end
 end
 
+-- In Lua nothing needs to be pasted, one calls it.
+local function check_forms(finding)
+  local exercise = finding.exercise
+  local points, calls = forms.points(exercise)
+  finding.pasted = points
+  if points > MOST_PASTED * exercise.points then
+    finding.fail("pasted", "%g of %g points are earned by %s; take that away (without)", points,
+      exercise.points, table.concat(calls, ", "))
+  end
+end
+
 local function check_pasted(finding)
+  if finding.exercise.language == "lua" then check_forms(finding) end
   for _, one in ipairs(finding.exercise.paste or {}) do
     local points, why = paste.points(finding.exercise, one)
     if points then finding.pasted = math.max(finding.pasted, points)
@@ -182,14 +196,19 @@ end
 
 local checked = {"solution", "start", "wrong", "todo", "texts"}
 
+-- Whether something was tried that a learner would not have to write.
+local function is_pasted(exercise)
+  return #(exercise.paste or {}) > 0 or exercise.language == "lua"
+end
+
 local function row_of(finding)
   local exercise = finding.exercise
   local cells = {exercise.id, ("%g"):format(exercise.points)}
   for _, column in ipairs(checked) do
     cells[#cells + 1] = finding.cells[column] or finding.skipped and "skipped" or "ok"
   end
-  local pasted = #(exercise.paste or {}) > 0
-  cells[#cells + 1] = finding.cells.pasted or pasted and ("%g"):format(finding.pasted) or "-"
+  cells[#cells + 1] = finding.cells.pasted or
+    is_pasted(exercise) and ("%g"):format(finding.pasted) or "-"
   return cells
 end
 
@@ -204,12 +223,13 @@ end
 local function judge_pasted(out, findings)
   local pasted, all, count = 0, 0, 0
   for _, finding in ipairs(findings) do
-    if #(finding.exercise.paste or {}) > 0 then count = count + 1 end
+    if is_pasted(finding.exercise) then count = count + 1 end
     pasted, all = pasted + finding.pasted, all + finding.exercise.points
   end
   local enough = pasted <= MOST_PASTED * all
-  out:text(("regions pasted into %d exercises earn %g of %g points (%.0f %%), %s %.0f %%"):format(
-    count, pasted, all, 100 * pasted / all, enough and "at most" or "more than", 100 * MOST_PASTED))
+  out:text(("the library's own code earns %g of %g points (%.0f %%) in %d exercises, %s %.0f %%")
+    :format(pasted, all, 100 * pasted / all, count, enough and "at most" or "more than",
+      100 * MOST_PASTED))
   return enough
 end
 

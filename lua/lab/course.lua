@@ -109,6 +109,9 @@ end
 
 -- ---- finding ----------------------------------------------------------------------------
 
+local SHORTEST = 3  -- letters of a part of a name that is looked for
+local MOST_NEAR = 6 -- names that are suggested
+
 -- A word as a name: without folders and what editors and compilers put behind a dot.
 local function bare(word)
   local name = files.base(word)
@@ -128,8 +131,26 @@ local function matches(list, word)
   return found
 end
 
+-- Those whose name or title has a word in it.
+local function with(list, word)
+  local found = {}
+  local function bare_words(text) return (text:lower():gsub("%W+", "-")) end
+  word = bare_words(word)
+  for _, exercise in ipairs(list) do
+    local title = bare_words(exercise.title)
+    if exercise.name:find(word, 1, true) or title:find(word, 1, true) then
+      found[#found + 1] = exercise.name
+    end
+  end
+  return found
+end
+
+-- "; did you mean 'prefix-loop'?", or several, or how to see them all.
 local function near(list, word)
-  local names = {}
+  local names, some = {}, with(list, word)
+  if #word >= SHORTEST and #some > 0 and #some <= MOST_NEAR then
+    return "; did you mean '" .. table.concat(some, "' or '") .. "'?"
+  end
   for _, exercise in ipairs(list) do
     names[exercise.name], names[exercise.id] = exercise.name, exercise.name
   end

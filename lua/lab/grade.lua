@@ -98,7 +98,7 @@ local function check(entry, by, isolate)
   end
   local points = 0
   for _, earned in pairs(merged.cases) do points = points + earned end
-  local note = merged.problem or merged.skipped and "skipped: " .. merged.skipped or merged.failed
+  local note = merged.skipped and "skipped: " .. merged.skipped or merged.problem or merged.failed
   return points, note and first_line(note) or ""
 end
 

@@ -75,11 +75,8 @@ end
 
 local function insist_on_predictions(desk, exercise)
   local text = files.read(desk:path(exercise)) or ""
-  local question, sign = predict.unanswered(exercise, text)
-  if question then
-    error(("%s: answer first, behind the line '%s': %s"):format(desk:path(exercise), sign,
-      question), 0)
-  end
+  local question, advice = predict.unanswered(exercise, text)
+  if question then error(("%s: %s %s"):format(desk:path(exercise), advice, question), 0) end
   return predict.answers(exercise, text)
 end
 

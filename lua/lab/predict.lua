@@ -1,7 +1,8 @@
 -- predict.lua: questions that ask for a prediction, to be answered in the file before the run.
 --
 --   predict.questions(exercise, indent)    the lines for the start
---   predict.unanswered(exercise, text)     the first question without an answer, or nil
+--   predict.unanswered(exercise, text)     the first question without an answer and what to do
+--                                          about it, in words; or nil
 --   predict.answers(exercise, text)        {{ask =, said =, answer =}, ...} to show after a run
 --
 -- In the learner's file a question is `//? Question` over one or more lines, then `//= ` with
@@ -48,10 +49,13 @@ local function said(exercise, text)
 end
 
 function predict.unanswered(exercise, text)
-  local answers = said(exercise, text)
+  local answers, sign = said(exercise, text), signs[exercise.extension] .. "="
   for i, question in ipairs(exercise.predict or {}) do
-    if not answers[i] or answers[i] == "" then
-      return question.ask, signs[exercise.extension] .. "="
+    if not answers[i] then
+      return question.ask, ("answer first; there is no line for it yet, add '%s your answer'%s:")
+        :format(sign, i > 1 and " below the others" or "")
+    elseif answers[i] == "" then
+      return question.ask, ("answer first, behind the line '%s':"):format(sign)
     end
   end
 end

@@ -21,7 +21,7 @@ local languages = {c = require "tarn.lab.run_c", lua = require "tarn.lab.run_lua
 local run = {isolation = process.isolation, parallel = process.parallel}
 
 local LARGEST_FILE = 1 << 20
-local ENDLESS = 2 -- cases that may use up their time before the rest is given up
+local SHARE = 0.1 -- of the time is given to all other cases after one that did not end
 
 -- ---- the folder ------------------------------------------------------------------------
 
@@ -74,10 +74,17 @@ local function put_away(work)
   return kept
 end
 
+-- A learner waits for an endless loop once: what comes after it has little time, together.
+local function limits_now(work)
+  if not work.endless then return work.limits end
+  local seconds = math.max(1, SHARE * work.limits.seconds)
+  return setmetatable({seconds = seconds}, {__index = work.limits})
+end
+
 local function start_child(work, numbers, counted)
   local order = work.language.order(work, numbers, counted)
   local word = hex(system.random())
-  order.folder, order.isolate, order.limits = work.folder, work.isolate, work.limits
+  order.folder, order.isolate, order.limits = work.folder, work.isolate, limits_now(work)
   order.writes, order.answer = "out", word .. "\n"
   local ended, why = process.run(order)
   if not ended then error("can't run the exercise: " .. why, 0) end
@@ -123,35 +130,51 @@ end
 -- What the ways to end are called in a case's result.
 local ENDINGS = {time = "time", memory = "memory", output = "output", processes = "processes"}
 
+-- Why a child ended in the middle of a run.
+local function problem_of(work, ended)
+  local why = work.language.fault(work, ended) or
+    "it left the program before it returned (exit?)"
+  if ended.ending == "time" and work.endless then
+    why = ("%s; after '%s' only a little time was left"):format(why, work.endless.name)
+  end
+  return {problem = why, kind = ENDINGS[ended.ending] or "crash"}
+end
+
+-- What is said of all runs that are left, if none of them is tried: nothing can be loaded, or a
+-- second one did not end. The first is remembered.
+local function given_up(work, ended, problem, case)
+  if not ended.said:find("loaded\n", 1, true) then return problem end
+  if problem.kind ~= "time" then return nil end
+  local first = work.endless
+  work.endless = first or case
+  return first and {kind = "time", problem = ("not run, for '%s' and '%s' did not end"):format(
+    first.name, case.name)}
+end
+
+-- Takes down the runs that a child has ended, before the one at `at`.
+local function take_down(numbers, at, said, left, done)
+  for i = 1, at - 1 do
+    local report = said[numbers[i]] or {costs = {}}
+    done[numbers[i]] = {ok = not report.failed, problem = report.failed, kind = "crash",
+      costs = report.costs, note = report.note, blanks = report.blanks, left = left}
+  end
+end
+
 -- Runs the numbered runs, in as many children as it takes; fills `done[number]` with
 -- {ok=true, costs=} or {problem=}.
 local function run_all(work, numbers, counted, done)
-  local endless = 0
   while #numbers > 0 do
     local ended = start_child(work, numbers, counted)
     work.printed = work.printed or ended.out
     local said = reports(ended.said)
     local at = ended.finished and #numbers + 1 or interrupted_run(numbers, said)
-    for i = 1, at - 1 do
-      local number = numbers[i]
-      local report = said[number] or {costs = {}}
-      done[number] = {ok = not report.failed, problem = report.failed, kind = "crash",
-        costs = report.costs, note = report.note, blanks = report.blanks, left = ended.left}
-    end
+    take_down(numbers, at, said, ended.left, done)
     if at > #numbers then return end
-    local why = work.language.fault(work, ended) or
-      "it left the program before it returned (exit?)"
-    local kind = ENDINGS[ended.ending] or "crash"
-    done[numbers[at]] = {problem = why, kind = kind}
-    if kind == "time" then endless = endless + 1 end
-    local loaded = ended.said:find("loaded\n", 1, true)
-    if not loaded or endless >= ENDLESS then
-      for i = at + 1, #numbers do
-        done[numbers[i]] = {problem = loaded and "not run: " .. why or why, kind = kind}
-      end
-      return
-    end
-    numbers = table.move(numbers, at + 1, #numbers, 1, {})
+    local problem = problem_of(work, ended)
+    local rest = given_up(work, ended, problem, work.runs[numbers[at]].case)
+    done[numbers[at]] = problem
+    for i = at + 1, rest and #numbers or 0 do done[numbers[i]] = rest end
+    numbers = rest and {} or table.move(numbers, at + 1, #numbers, 1, {})
   end
 end
 

@@ -106,7 +106,7 @@ end
 -- ended; the compiler's words are in err.
 local function compile(work, line)
   return process.run {argv = {"/bin/sh", "-c", line}, folder = work.folder, writes = "all",
-    isolate = work.isolate, limits = process.LIMITS}
+    isolate = work.isolate, limits = process.COMPILER}
 end
 
 local function learners_object(work, flags, object)

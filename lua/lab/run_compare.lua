@@ -97,21 +97,23 @@ local function neighbours(index, shape, got, expected)
   return near
 end
 
--- The place that is wrong by most, in units of what is allowed; nil if there is none.
-local function worst_place(got, expected, k, eps)
+-- The first place that is wrong, as one reads, and the one that is wrong by most, in units of
+-- what is allowed; nil if there is none.
+local function wrong_places(got, expected, k, eps)
   local scale = 0
   for _, e in ipairs(expected) do
     if math.abs(e) < math.huge then scale = math.max(scale, math.abs(e)) end
   end
-  local worst, most = nil, 1
+  local first, worst, most = nil, nil, 1
   for i, e in ipairs(expected) do
     local g, allowed = got[i], k * eps * (math.abs(e) + scale)
     local far = g == e and 0 or g ~= g and math.huge or math.abs(g - e) / allowed
     if far ~= far or e ~= e and g == g then far = math.huge end
     if e ~= e and g ~= g then far = 0 end
+    if far > 1 then first = first or i end
     if far > most then worst, most = i, far end
   end
-  return worst
+  return first, worst
 end
 
 local function subscript(name, index)
@@ -133,8 +135,20 @@ local function about_blanks(name, blanks, all)
     blanks == 1 and "was" or "were")
 end
 
--- tensors(name, got, expected, case) -> nil if they agree, else what is wrong: a table with
--- message, result, index, got, expected, near.
+-- "; furthest off is out[3, 1]: 9, expected 2".
+local function about_worst(name, index, got, expected)
+  local said, wanted = apart(got, expected)
+  return ("; furthest off is %s: %s, expected %s"):format(subscript(name, index), said, wanted)
+end
+
+-- Where numbers have the digits of float and should have those of double.
+local function about_precision(got, dtype)
+  if not is_tensor(got) or got.dtype ~= "float32" or dtype ~= "float64" then return "" end
+  return "; it is float32, the inputs are float64"
+end
+
+-- tensors(name, got, expected, opt) -> nil if they agree, else what is wrong: a table with
+-- message, result, and of the first wrong place index, got, expected, near.
 -- `got` and `expected`: tensors or nested tables; opt: k, dtype, blanks.
 function compare.tensors(name, got, expected, opt)
   local wanted, wanted_shape = compare.flatten(expected)
@@ -147,16 +161,21 @@ function compare.tensors(name, got, expected, opt)
       shape_text(shape), shape_text(wanted_shape))}
   end
   assert(#wanted == count(wanted_shape), "the spec's table is not rectangular")
-  local place = worst_place(flat, wanted, opt.k or DEFAULT_K, EPS[opt.dtype or "float32"])
+  local place, worst = wrong_places(flat, wanted, opt.k or DEFAULT_K,
+    EPS[opt.dtype or "float32"])
   if not place then return nil end
   local index = index_of(place, wanted_shape)
   local g, e = flat[place], wanted[place]
   local near, said, wanted_said = neighbours(index, wanted_shape, flat, wanted), apart(g, e)
   if near then near.digits = digits_of(g, e) end
+  local message = ("%s%s is %s, expected %s%s"):format(about_blanks(name, opt.blanks, #flat),
+    subscript(name, index), said, wanted_said, opt.blanks and "" or special(g))
+  if worst ~= place then
+    message = message .. about_worst(name, index_of(worst, wanted_shape), flat[worst],
+      wanted[worst])
+  end
   return {result = name, index = index, got = g, expected = e, near = near,
-    message = ("%s%s is %s, expected %s%s"):format(about_blanks(name, opt.blanks, #flat),
-      subscript(name, index), said, wanted_said,
-      opt.blanks and "" or special(g))}
+    message = message .. about_precision(got, opt.dtype)}
 end
 
 -- values(name, got, expected, opt): the same of anything that a learner's Lua may give.

@@ -6,6 +6,7 @@ local costs = {}
 -- What a limit is called, and what is counted for it.
 local COUNTED = {
   {"heap", "heap", "bytes of memory at a time"},
+  {"stack", "stack", "bytes of local variables"},
   {"loads", "loads", "floats read"},
   {"stores", "stores", "floats written"},
   {"instructions", "instructions", "instructions of Lua"},

@@ -110,7 +110,7 @@ function cuda.prepare(work)
   write_order(work, {compile = true})
   local ended, why = process.run {argv = {process.PROGRAM, "--child=cuda"}, own = true,
     shown = header_folders(), folder = work.folder, writes = "all", isolate = work.isolate,
-    limits = process.LIMITS, env = {"TARN_CXX=" .. work.compiler}}
+    limits = process.COMPILER, env = {"TARN_CXX=" .. work.compiler}}
   if not ended then return "can't compile: " .. why end
   if ended.said:find("compiled\n", 1, true) then return nil end
   local said = ended.said:match("unloadable ([^\n]*)")

@@ -21,11 +21,24 @@ local function results_of(work, one, folder)
   return values
 end
 
+-- The precision that a Lua answer can have: that of its inputs. Numbers of Lua are doubles.
+local function precision_of(inputs)
+  local found = "float64"
+  for _, value in pairs(inputs) do
+    if type(value) == "userdata" then
+      if value.dtype == "float64" then return "float64" end
+      found = "float32"
+    end
+  end
+  return found
+end
+
 -- What a result has to be compared with, and how.
 local function options_for(work, one, name, report)
   local tol, files = one.case.tol or work.exercise.tol or {}, work.language.result_files
   local file = files and files(work, one, report.left)[name]
-  return {k = tol.k, dtype = tol.dtype or file and file.dtype, blanks = report.blanks[name]}
+  return {k = tol.k, dtype = tol.dtype or file and file.dtype or precision_of(one.inputs),
+    blanks = report.blanks[name]}
 end
 
 local function expected_of(work, one, got)

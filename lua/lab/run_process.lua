@@ -17,17 +17,18 @@ local DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 -- Limits that fit every exercise; options of a check may change them.
 process.LIMITS = {
   seconds = 20,      -- of processor time, for all cases of one child
+  clock = 6,         -- times that on the clock: it sleeps, or waits for its turn
   bytes = 2 << 30,   -- in use by the child and what it started
   output = 1 << 20,  -- bytes of each stream
   file = 256 << 20,  -- bytes of a file that it writes
   disk = 512 << 20,  -- bytes of all files
 }
 
+-- A compiler has the same, but waits for nobody.
+process.COMPILER = setmetatable({clock = 2}, {__index = process.LIMITS})
+
 -- The program that is its own child; a test is run by tarn, which lies beside it.
 process.PROGRAM = system.program:gsub("[^/]*$", "tarn-lab")
-
--- The clock goes on while a child sleeps, or waits for its turn on a busy machine.
-local CLOCK = 6
 
 -- ---- what a child sees -----------------------------------------------------------------------
 
@@ -137,7 +138,7 @@ local function start(order)
     add(writable, written)
   end
   return system.start {argv = argv, env = env, folder = order.folder, written = written,
-    answer = order.answer, cpu = limits.seconds, wall = limits.seconds * CLOCK,
+    answer = order.answer, cpu = limits.seconds, wall = limits.seconds * limits.clock,
     memory = limits.bytes, output = limits.output, file = limits.file, disk = limits.disk,
     space = order.space, running = order.writes ~= "all", alone = order.alone,
     threads = order.threads, bwrap = inside, readable = readable, writable = writable}

@@ -93,9 +93,16 @@ local function costs_of(case)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
--- Only the first that failed shows its neighbours and what it printed: the others often fail
--- for the same reason.
-local function add_case(page, case, in_full)
+-- What is wrong, unless an earlier case has said just that.
+local function add_message(page, case, told)
+  if not case.message then return end
+  local earlier = told[case.message]
+  page:text(earlier and ("the same error as in '%s'"):format(earlier) or case.message, INDENT)
+  told[case.message] = earlier or case.name
+end
+
+-- Only the first that failed shows its neighbours: the others often fail for the same reason.
+local function add_case(page, case, told)
   local eq = case.equation and not case.name:find(case.equation, 1, true) and
     " (" .. case.equation .. ")" or ""
   page:labelled(case.ok and "green" or "red", case.ok and "passed" or "FAILED",
@@ -103,28 +110,29 @@ local function add_case(page, case, in_full)
   local cost = costs_of(case)
   if cost then page:text("it took " .. cost, INDENT) end
   if case.ok then return end
-  if case.message then page:text(case.message, INDENT) end
-  if not in_full then return end
-  if case.near then add_neighbours(page, case) end
-  if case.output and case.output ~= "" then
-    page:text("it printed:", INDENT)
-    page:text(case.output:gsub("[^\n]+", "  %0"), INDENT)
-  end
+  local in_full = next(told) == nil
+  add_message(page, case, told)
+  if in_full and case.near then add_neighbours(page, case) end
+end
+
+-- What the learner's code has printed, for those who look for a bug that way.
+local function add_output(page, output)
+  if not output or not output:find("%S") then return end
+  page:text("it printed:", "  ")
+  page:text((output:gsub("[^\n]+", "    %0"))) -- lines that begin with blanks are not wrapped
 end
 
 function show.result(page, exercise, result)
   page:labelled("bold", exercise.number .. " " .. exercise.name, exercise.title)
   for _, warning in ipairs(result.warnings or {}) do page:text("warning: " .. warning, "  ") end
-  if result.problem then
+  if result.skipped then
+    return page:labelled("yellow", "SKIPPED", result.skipped)
+  elseif result.problem then
     page:labelled("red", "FAILED", result.problem)
-  elseif result.skipped then
-    page:labelled("yellow", "SKIPPED", result.skipped)
   else
-    local in_full = true
-    for _, case in ipairs(result.cases) do
-      add_case(page, case, in_full)
-      in_full = in_full and case.ok
-    end
+    local told = {} -- message -> the case that had it first
+    for _, case in ipairs(result.cases) do add_case(page, case, told) end
+    add_output(page, result.output)
   end
   page:line(show.bar(result.points, result.max))
 end

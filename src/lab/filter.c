@@ -37,7 +37,8 @@ static const int refused[] = {
     SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_tkill, SYS_rt_sigqueueinfo,
     SYS_rt_tgsigqueueinfo, SYS_setpgid, SYS_setsid, SYS_setrlimit,
     /* the network; memory and messages that stay when a process has ended */
-    SYS_socket, SYS_socketpair, SYS_shmget, SYS_msgget, SYS_semget, SYS_mq_open,
+    SYS_socket, SYS_socketpair, SYS_bind, SYS_connect, SYS_sendmsg, SYS_sendmmsg,
+    SYS_shmget, SYS_msgget, SYS_semget, SYS_mq_open,
     /* the machine */
     SYS_mount, SYS_umount2, SYS_move_mount, SYS_open_tree, SYS_fsopen, SYS_unshare,
     SYS_setns, SYS_chroot, SYS_pivot_root, SYS_keyctl, SYS_add_key, SYS_request_key,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,8 +26,8 @@ static double now(void)
 
 enum { CHILD_SAID = 3, CHILD_FILTER = 4, CHILD_LAST = 4 };
 
-/* The pipes of a start, each {read here or there, write there or here}. */
-struct pipes {
+/* The streams of a start, each {read here or there, write there or here}. */
+struct channels {
     int input[2], streams[TARN_STREAMS][2], failure[2];
 };
 
@@ -36,18 +37,21 @@ static void close_pair(int pair[2])
         if (pair[i] >= 0) close(pair[i]);
 }
 
-static void close_pipes(struct pipes *all)
+static void close_channels(struct channels *all)
 {
     close_pair(all->input);
     close_pair(all->failure);
     for (int i = 0; i < TARN_STREAMS; i++) close_pair(all->streams[i]);
 }
 
-/* A pipe whose ends lie above those that the child has, so that moving them harms none. */
+/* A stream whose ends lie above those that the child has, so that moving them harms none.
+ * A socket, for a pipe can be opened once more by its name in /proc/self/fd: who reads there
+ * from a pipe that is its own, as a compiler does that is told to include it, waits for ever. */
 static bool open_pair(int pair[2])
 {
     int low[2];
-    if (pipe2(low, O_CLOEXEC) != 0) return false;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) != 0) return false;
+    shutdown(low[1], SHUT_RD);
     for (int i = 0; i < 2; i++) {
         pair[i] = fcntl(low[i], F_DUPFD_CLOEXEC, CHILD_LAST + 1);
         close(low[i]);
@@ -55,7 +59,7 @@ static bool open_pair(int pair[2])
     return pair[0] >= 0 && pair[1] >= 0;
 }
 
-static bool open_pipes(struct pipes *all)
+static bool open_channels(struct channels *all)
 {
     memset(all, -1, sizeof *all);
     bool opened = open_pair(all->input) && open_pair(all->failure);
@@ -75,7 +79,7 @@ static void close_others(unsigned first)
 }
 
 /* Everything between fork and exec: what is called is safe there. Gives an errno. */
-static int become(const struct tarn_order *order, const struct pipes *all)
+static int become(const struct tarn_order *order, const struct channels *all)
 {
     const struct tarn_fence *fence = &order->fence;
     sigset_t none;
@@ -105,7 +109,7 @@ static int become(const struct tarn_order *order, const struct pipes *all)
     return errno;
 }
 
-static void run_child(const struct tarn_order *order, const struct pipes *all)
+static void run_child(const struct tarn_order *order, const struct channels *all)
 {
     const int problem = become(order, all);
     const ssize_t told = write(all->failure[1], &problem, sizeof problem);
@@ -123,7 +127,7 @@ static int exec_problem(int failure)
 }
 
 /* Keeps our ends, which never block, and closes the child's. */
-static void keep_ends(struct tarn_process *p, struct pipes *all)
+static void keep_ends(struct tarn_process *p, struct channels *all)
 {
     close(all->input[0]);
     p->input = all->input[1];
@@ -137,17 +141,17 @@ static void keep_ends(struct tarn_process *p, struct pipes *all)
 
 int tarn_process_start(struct tarn_process *p, const struct tarn_order *order)
 {
-    struct pipes all;
-    if (!open_pipes(&all)) {
+    struct channels all;
+    if (!open_channels(&all)) {
         const int problem = errno;
-        close_pipes(&all);
+        close_channels(&all);
         return problem;
     }
     p->pid = fork();
     if (p->pid == 0) run_child(order, &all);
     if (p->pid < 0) {
         const int problem = errno;
-        close_pipes(&all);
+        close_channels(&all);
         return problem;
     }
     close(all.failure[1]);

@@ -107,6 +107,9 @@ end)
 
 test("a name that is near one is told, and a number that means several", function()
   raises("no exercise 'prefixloop'; did you mean 'prefix-loop'?", course.find, list, "prefixloop")
+  raises("no exercise 'loop'; did you mean 'prefix-loop'?", course.find, list, "loop")
+  raises("no exercise 'title of'; did you mean 'prefix-loop' or 'step' or 'memory'?", course.find,
+    list, "title of")
   raises("no exercise 'qqqqqq'; tarn-lab list names them all", course.find, list, "qqqqqq")
   raises("chapter 4 has several: 4.1 prefix-loop, 4.2 step", course.find, list, "4")
 end)
@@ -145,7 +148,9 @@ test("a question stands above the region and waits for its answer", function()
   one.predict = {{ask = "How many?", answer = 3}}
   local text = start.text(one)
   is(text, "  //? How many?\n  //= \n  //> todo\n  //< todo\n")
-  is(predict.unanswered(one, text), "How many?")
+  is({predict.unanswered(one, text)}, {"How many?", "answer first, behind the line '//=':"})
+  is({predict.unanswered(one, "//> todo\n//< todo\n")}, {"How many?",
+    "answer first; there is no line for it yet, add '//= your answer':"})
   text = text:gsub("//= ", "//= four ")
   is(predict.unanswered(one, text), nil)
   is(predict.answers(one, text), {{ask = "How many?", said = "four", answer = 3}})

@@ -6,6 +6,8 @@ local test, is = tap.test, tap.is
 
 local host = require "tarn.host"
 local files = require "tarn.lab.files"
+local page = require "tarn.lab.page"
+local show = require "tarn.lab.show"
 local system = require "tarn.lab.system"
 
 lab.play()
@@ -68,6 +70,31 @@ test("a check that fails names equation, index, expected and got, and neighbours
   has(out, "2 of 10 points")
   has(out, "tarn-lab hint prefix-loop")
   assert(not out:find("\27"), "colours without a terminal")
+end)
+
+-- What is shown of a result with these cases, and more.
+local function shown(result)
+  local exercise = {number = "4.1", name = "prefix-loop", title = "A title"}
+  local out = page.new()
+  result.points, result.max = result.points or 0, 4
+  show.result(out, exercise, result)
+  return table.concat(out.lines, "\n")
+end
+
+test("an error that comes again is told once, and what was printed is shown", function()
+  local function case(name, message)
+    return {name = name, ok = false, points = 0, max = 2, message = message}
+  end
+  local text = shown {output = "here\n  there\n",
+    cases = {case("one", "a.lua:2: oh"), case("two", "a.lua:2: oh"), case("three", "no")}}
+  is(select(2, text:gsub("a.lua:2: oh", "")), 1)
+  has(text, "the same error as in 'one'")
+  has(text, "        no\n  it printed:\n    here\n      there\n[")
+end)
+
+test("what can't be run here was skipped, and did not fail", function()
+  local why = "there is no compiler"
+  is(shown {cases = {}, problem = why, skipped = why}, "4.1 prefix-loop A title\nSKIPPED " .. why)
 end)
 
 test("in 40 columns no line is longer", function()

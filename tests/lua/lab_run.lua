@@ -4,6 +4,8 @@ local tap = dofile(folder .. "tap.lua")
 local test, is = tap.test, tap.is
 local system = require "tarn.lab.system"
 local run = require "tarn.lab.run"
+local forms = require "tarn.lab.forms"
+local tarn = require "tarn"
 
 local scratch = os.getenv("SCRATCH") or assert(system.temporary("lab-run-test"))
 
@@ -62,6 +64,50 @@ test("numbers that differ are written so that they differ", function()
   is(got ~= expected, true)
 end)
 
+test("the first place that is wrong is told, and the one that is furthest off", function()
+  local case = check_lua("return function(x, a)\n  local y = x * a\n  y[2][3] = 7\n" ..
+    "  y[3][1] = 900\n  return y\nend").cases[1]
+  is({case.index, case.got}, {{2, 3}, 7})
+  has(case.message, "y[2, 3] is 7, expected ")
+  has(case.message, "; furthest off is y[3, 1]: 900, expected ")
+end)
+
+test("what is asked of double is told in double, and float32 in between is noticed", function()
+  local double = setmetatable({cases = {{name = "double", points = 1,
+    inputs = function(draw) return {x = draw.randn(4, 3):to("float64") / 3, a = 3} end}}},
+    {__index = scale_rows})
+  local function message(text)
+    return run.check(double, answer("return function(x, a) return " .. text .. " end", "lua"))
+      .cases[1].message
+  end
+  is(message "x * a", nil)
+  has(message '(x:to("float32") * a):to("float64")', ", expected ")
+  has(message 'x:to("float32") * a', "; it is float32, the inputs are float64")
+end)
+
+test("numbers without a tensor are judged as the doubles that they are", function()
+  local third = {name = "third", language = "lua", parameters = {"a"}, results = {"y"},
+    spec = function(inputs) return {y = inputs.a / 3} end,
+    cases = {{name = "one", points = 1, inputs = function() return {a = 1} end}}}
+  is(run.check(third, answer("return function(a) return a / 3 end", "lua")).points, 1)
+  is(run.check(third, answer("return function(a) return 0.3333333 end", "lua")).points, 0)
+end)
+
+test("an endless loop takes its time once, and what comes after it is still tried", function()
+  local cases = {}
+  for i, name in ipairs {"first", "endless", "third", "endless too", "fifth"} do
+    cases[i] = {name = name, points = 1, inputs = function() return {i = i} end}
+  end
+  local loops = {name = "loops", language = "lua", parameters = {"i"}, results = {"y"},
+    spec = function(inputs) return {y = inputs.i} end, cases = cases}
+  local result = run.check(loops, answer("return function(i) while i % 2 == 0 do end return i end",
+    "lua"), {limits = {seconds = 1}})
+  is(result.points, 2)
+  has(result.cases[2].message, "it does not end")
+  has(result.cases[4].message, "after 'endless' only a little time was left")
+  is(result.cases[5].message, "not run, for 'endless' and 'endless too' did not end")
+end)
+
 test("a file that is no Lua is told once, with its line", function()
   has(check_lua("return function(x, a)\n  return return x\nend").problem, ".lua:2: unexpected symbol")
 end)
@@ -97,6 +143,19 @@ test("what is taken away is not there, as a function or a method", function()
     assert(not case.ok)
     has(case.message, "cumsum")
   end
+end)
+
+test("what tarn's own functions earn as an answer is known: nothing, once they are away", function()
+  local sums = {name = "sums", file = "09-sums.lua", language = "lua", results = {"out"},
+    parameters = {"q", "k", "v", "eps"}, spec = function(inputs)
+      return {out = tarn.prefix(inputs.q, inputs.k, inputs.v, {eps = inputs.eps})}
+    end,
+    cases = {{name = "some", points = 3, inputs = function(draw)
+      return {q = draw.randn(5, 3), k = draw.randn(5, 3), v = draw.randn(5, 2), eps = 0.5}
+    end}}}
+  is({forms.points(sums)}, {3, {"prefix(a, b, c, {eps = x})"}})
+  sums.without = {"prefix"}
+  is({forms.points(sums)}, {0, {}})
 end)
 
 test("a file that does not return a function fails with a sentence", function()
@@ -193,6 +252,19 @@ end)
 test("memory that is kept is told", function()
   local case = check_c("return (int)D;", "char *volatile p = malloc(50); p[0] = 1; return (int)D;")
   has(case.cases[1].message, "bytes that it took with malloc: free them")
+end)
+
+test("local variables are counted, so that they hide no memory", function()
+  local limited = setmetatable({cases = {setmetatable({limit = {stack = 1000}},
+    {__index = sum.cases[1]})}}, {__index = sum})
+  local function message(count)
+    local copy = ("float copy[%d]; for (size_t d = 0; d < D; d++) copy[d %% %d] = x[i * D + d];\n")
+      :format(count, count) .. "        for (size_t d = 0; d < D; d++) out[i] += copy[d % 3];"
+    local text = RIGHT:gsub("for %(size_t d[^\n]*;", function() return copy end)
+    return run.check(limited, answer(text, "c")).cases[1].message
+  end
+  is(message(3), nil)
+  has(message(400), "bytes of local variables, allowed are 1,000")
 end)
 
 test("memory is counted", function()
