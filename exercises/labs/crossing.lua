@@ -40,20 +40,27 @@ local function measure_all(opt)
   return rows
 end
 
--- Where the ratio passes 1 at this width, on a straight line between two points of the double
--- logarithm; nil if it does so at none of the lengths, negative if at all of them.
+-- Where a ratio below 1 and one above it meet, on a straight line in the double logarithm.
+local function between(below, above)
+  local a, b = math.log(below.ratio), math.log(above.ratio)
+  return below.tokens * (above.tokens / below.tokens) ^ (-a / (b - a))
+end
+
+-- From which length on the ratio stays above 1 at this width: short times are uneven, and may
+-- pass 1 more than once. nil if it is below at the end, negative if it never was.
 local function crossing(rows, D)
-  local before
+  local before, from
   for _, row in ipairs(rows) do
     if row.width == D then
-      if row.ratio >= 1 then
-        if not before then return -row.tokens end
-        local a, b = math.log(before.ratio), math.log(row.ratio)
-        return before.tokens * (row.tokens / before.tokens) ^ (-a / (b - a))
+      if row.ratio < 1 then
+        from = nil
+      elseif not from then
+        from = before and between(before, row) or -row.tokens
       end
       before = row
     end
   end
+  return from
 end
 
 local function body(lines, rows, opt)

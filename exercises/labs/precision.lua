@@ -99,7 +99,8 @@ local function body(lines, rows, opt)
   lines[#lines + 1] = "## Errors of small features\n"
   add_sweep(lines, rows, "shift", ">s", ("The same for q, k around -s, where phi is exp(-s): " ..
     "%d tokens, eps = 0. float32 holds no number below 1.4e-45, that is exp(-103)."):format(HEAD))
-  lines[#lines + 1] = "Errors of 0 and those that are NaN have no point in the picture.\n"
+  lines[#lines + 1] = "An error of 1 is an output of 0: that is what tarn gives where " ..
+    "the denominator is 0. Errors of 0 have no point in the picture.\n"
 end
 
 local function panels_of(rows)

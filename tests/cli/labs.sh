@@ -32,13 +32,24 @@ lacks() {
         { cat "$SCRATCH/out"; return 1; }
 }
 answered() {
-    sed 's/^\*Your answer:\*$/It grows as it should, see the table./' "$SCRATCH/scaling/report.md" \
-        >"$SCRATCH/scaling/report.new" && mv "$SCRATCH/scaling/report.new" "$SCRATCH/scaling/report.md"
+    sed -e 's/^\*Your answer:\*$/It grows as it should, see the table./' -e 's/^\*Your guess:\*$/& 64/' \
+        "$SCRATCH/scaling/report.md" >"$SCRATCH/scaling/report.new" &&
+        mv "$SCRATCH/scaling/report.new" "$SCRATCH/scaling/report.md"
     "$TARN" "$labs/scaling.lua" --check="$SCRATCH/scaling/report.md" >"$SCRATCH/out"
 }
 dropped() {
     sed '/^### Question 2/,/^### Question 3/d' "$SCRATCH/scaling/report.md" >"$SCRATCH/dropped"
     lacks "$SCRATCH/dropped" "question 2 is not in the report: " 2
+}
+# A prediction after the numbers is none, so the lab asks before it measures; a report has to have it.
+asked_first() {
+    sed 1q "$SCRATCH/out" | grep -q '^Before you look, predict' &&
+        sed -n 5p "$SCRATCH/out" | grep -qx 'N = 128'
+}
+unguessed() {
+    sed '/^### Prediction 2/,/^### /s/ 64$//' "$SCRATCH/scaling/report.md" >"$SCRATCH/unguessed"
+    lacks "$SCRATCH/unguessed" "prediction 2 has no answer: " 4 &&
+        grep -q '^4 of 4 questions answered, 2 of 3 predictions made' "$SCRATCH/out"
 }
 keeps() {
     cp "$SCRATCH/scaling/report.md" "$SCRATCH/answers" && grows &&
@@ -47,7 +58,8 @@ keeps() {
 }
 unread() {
     "$TARN" "$labs/scaling.lua" --check="$SCRATCH/nowhere" 2>"$SCRATCH/err"
-    test $? = 1 && grep -q "^scaling: can't read .*nowhere: No such file" "$SCRATCH/err"
+    test $? = 1 && test "$(wc -l <"$SCRATCH/err")" = 1 &&
+        grep -q "^scaling: can't read .*nowhere: No such file" "$SCRATCH/err"
 }
 if echo "$CFLAGS" | grep -q sanitize; then
     skip "crossing.lua finds where linear attention begins to win" "too slow with sanitizers"
@@ -56,9 +68,11 @@ else
 fi
 check "precision.lua shows what the naive loop loses, and that nothing else does" loses
 check "scaling.lua shows a state that stays and a cache that grows" grows
+check "predictions are asked for before anything is measured" asked_first
 check "a report as the lab wrote it answers nothing" lacks "$SCRATCH/scaling/report.md" \
     "question 1 has no answer: Compare each" 0
-check "a report with an answer to each question is complete" answered
+check "a report with an answer to each question and a guess at each prediction is complete" answered
+check "a prediction that nobody made is missed" unguessed
 check "a question that was deleted is missed" dropped
 check "a report with answers is kept when the lab runs once more" keeps
 check "a report that is not there is an error" unread
@@ -70,7 +84,7 @@ small() { "$TARN" $session "$lab" --quick --sizes=70,16 --heads=2 --width=8 --ou
 whole() {
     small --grad >"$SCRATCH/out" || { cat "$SCRATCH/out"; return 1; }
     grep -q '^[1-9][0-9]* rows, all within their bounds$' "$SCRATCH/out" &&
-        test "$(wc -l <"$SCRATCH/out")" -le 10 && test ! -e "$results/report.md.tmp"
+        test "$(wc -l <"$SCRATCH/out")" -le 16 && test ! -e "$results/report.md.tmp"
 }
 # column NAME: its number in the first line of the CSV.
 column() { sed 1q "$results/results.csv" | tr -d '\r' | tr , '\n' | grep -nx "$1" | cut -d: -f1; }

@@ -13,7 +13,7 @@
 --     prepare = function(opt)      optional: refuses what can't be done
 --     title =, head = function(lines, opt)     the first lines of the report
 --     picture =, page = function(lines, rows, opt)     what one sees; the body
---     predict =,                   questions to answer before one looks at the numbers
+--     predict =,                   questions to answer before one looks at the numbers, shown first
 --     questions =,                 questions whose answers are handed in
 --   }
 --
@@ -53,23 +53,35 @@ local function look_through(given, path)
   local file, why = io.open(path)
   if not file then error(("%s: can't read %s"):format(given.name, why), 0) end
   local text <close> = file
-  local lacks = page.unanswered(text:read("a"), given.questions)
+  local report = text:read("a")
+  local guesses = page.unanswered(report, page.prediction, given.predict)
+  local lacks = page.unanswered(report, page.question, given.questions)
+  for _, what in ipairs(guesses) do print(what) end
   for _, what in ipairs(lacks) do print(what) end
-  print(("%d of %d questions answered in %s"):format(#given.questions - #lacks,
-    #given.questions, path))
-  return #lacks == 0
+  print(("%d of %d questions answered, %d of %d predictions made in %s"):format(
+    #given.questions - #lacks, #given.questions, #given.predict - #guesses, #given.predict, path))
+  return #lacks + #guesses == 0
+end
+
+-- Whoever reads these while the lab measures has not seen a number yet.
+local function ask_first(given)
+  print("Before you look, predict; the report has a place for it:")
+  for i, question in ipairs(given.predict) do print(("%3d. %s"):format(i, question)) end
 end
 
 local function report_of(given, rows, opt, no_plot)
   local lines = {"# " .. given.title .. "\n", page.machine()}
   if given.head then given.head(lines, opt) end
   lines[#lines + 1] = "\n## Before you look: predict\n"
-  for i, question in ipairs(given.predict) do lines[#lines + 1] = i .. ". " .. question end
-  lines[#lines + 1] = ""
+  page.ask(lines, page.prediction, given.predict)
+  lines[#lines + 1] = "## What was measured\n"
   lines[#lines + 1] = no_plot and ("There is no picture: %s.\n"):format(no_plot) or
     ("![%s](plot.svg)\n"):format(given.picture)
   given.page(lines, rows, opt)
-  page.questions(lines, given.questions, given.name)
+  lines[#lines + 1] = "## Questions\n"
+  lines[#lines + 1] = "Answer below each, in whole sentences, with numbers of " ..
+    ("the tables above. `tarn %s.lua --check=FILE` tells what is missing.\n"):format(given.name)
+  page.ask(lines, page.question, given.questions)
   return table.concat(lines, "\n")
 end
 
@@ -85,12 +97,10 @@ local function verdict(rows)
   return beyond == 0
 end
 
-function lab.run(given)
-  local help = HELP:format(given.name, given.summary, given.usage, given.name)
-  local opt = arguments.read(given.name, help, options_of(given))
-  if given.prepare then given.prepare(opt) end
-  if opt.check then os.exit(look_through(given, opt.check)) end
+local function perform(given, opt)
+  if opt.check then return look_through(given, opt.check) end
   local folder = files.open(given.name, opt.out)
+  ask_first(given)
   local rows = given.measure(opt)
   folder:write("results.csv", files.csv(given.columns, rows))
   local drawn, why = panels.write(folder, given.panels(rows, opt))
@@ -100,7 +110,20 @@ function lab.run(given)
   print("results.csv, report.md" .. (drawn and ", plot.svg" or "") .. " are in " .. opt.out)
   if not drawn then print("no plot.svg: " .. why) end
   if kept then print("the report that was there is " .. opt.out .. "/" .. kept) end
-  os.exit(ok)
+  return ok
+end
+
+function lab.run(given)
+  local help = HELP:format(given.name, given.summary, given.usage, given.name)
+  local opt = arguments.read(given.name, help, options_of(given))
+  if given.prepare then given.prepare(opt) end
+  -- What the lab says in its own name is for the student, anything else for who wrote it.
+  local ran, result = xpcall(perform, function(message)
+    local own = type(message) == "string" and message:find(given.name .. ": ", 1, true) == 1
+    return own and message or debug.traceback(message, 2)
+  end, given, opt)
+  if not ran then io.stderr:write(result, "\n") end
+  os.exit(ran and result)
 end
 
 return lab

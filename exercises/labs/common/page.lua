@@ -2,18 +2,19 @@
 --
 --   page.rows(lines, heads, cells)     a table; a head that starts with ">" stands on the right
 --   page.machine()                     processor, date, version, in one line
---   page.questions(lines, questions, program)   a heading and an empty place for each answer
---   page.unanswered(text, questions)   what a report that was handed in still lacks, a list
+--   page.ask(lines, kind, questions)   a heading and an empty place for each answer
+--   page.unanswered(text, kind, questions)   what a report that was handed in lacks, a list
 --
 -- A report is handed in with an answer below each question. Whether it is a good one is for a
--- person to say; that there is one can be checked here.
+-- person to say; that there is one can be checked here. Kinds are page.prediction, for which a
+-- word or a number will do, and page.question.
 
 local tarn = require "tarn"
 
 local page = {}
 
-local PLACE = "*Your answer:*"
-local FEW = 5 -- words; less is no sentence
+page.prediction = {name = "Prediction", place = "*Your guess:*", words = 1}
+page.question = {name = "Question", place = "*Your answer:*", words = 5} -- less is no sentence
 
 function page.rows(lines, heads, cells)
   local titles, rules = {}, {}
@@ -42,35 +43,32 @@ function page.machine()
     tarn.version)
 end
 
-local function heading(number, question)
-  return ("### Question %d. %s"):format(number, question)
+local function heading(kind, number, question)
+  return ("### %s %d. %s"):format(kind.name, number, question)
 end
 
-function page.questions(lines, questions, program)
-  lines[#lines + 1] = "## Questions\n"
-  lines[#lines + 1] = "Answer below each, in whole sentences, with numbers of " ..
-    ("the tables above. `tarn %s.lua --check=FILE` tells what is missing.\n"):format(program)
+function page.ask(lines, kind, questions)
   for number, question in ipairs(questions) do
-    lines[#lines + 1] = heading(number, question) .. "\n\n" .. PLACE .. "\n"
+    lines[#lines + 1] = heading(kind, number, question) .. "\n\n" .. kind.place .. "\n"
   end
 end
 
 -- The words between the heading of a question and the next heading, without the place for them.
-local function answer_words(text, start)
+local function answer_words(text, kind, start)
   local answer = text:sub(start):gsub("\n#.*", "")
-  local place, stop = answer:find(PLACE, 1, true)
+  local place, stop = answer:find(kind.place, 1, true)
   if place then answer = answer:sub(1, place - 1) .. answer:sub(stop + 1) end
   return select(2, answer:gsub("%S+", ""))
 end
 
-function page.unanswered(text, questions)
+function page.unanswered(text, kind, questions)
   local lacks = {}
   for number, question in ipairs(questions) do
-    local _, stop = text:find("\n" .. heading(number, question) .. "\n", 1, true)
-    if not stop then
-      lacks[#lacks + 1] = ("question %d is not in the report: %s"):format(number, question)
-    elseif answer_words(text, stop) < FEW then
-      lacks[#lacks + 1] = ("question %d has no answer: %s"):format(number, question)
+    local _, stop = text:find("\n" .. heading(kind, number, question) .. "\n", 1, true)
+    local what = not stop and "is not in the report" or
+      answer_words(text, kind, stop) < kind.words and "has no answer"
+    if what then
+      lacks[#lacks + 1] = ("%s %d %s: %s"):format(kind.name:lower(), number, what, question)
     end
   end
   return lacks
