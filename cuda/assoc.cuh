@@ -121,12 +121,13 @@ template <class T> __global__ void meet_by_entry(meeting<T> a)
     const size_t row = e / a.B, b = e % a.B, h = row / a.N;
     const T *x = a.x + row * a.A, *S = a.s.S + h * a.A * a.B;
     const T *z = a.s.z + h * (a.turned ? a.B : a.A);
-    T sum = 0, den = a.divides ? eps_of(a.eps_row, a.eps, row) : T(1);
+    T sum = 0, den = 0;
     for (size_t y = 0; y < a.A; y++) {
         sum += x[y] * S[a.turned ? b * a.A + y : y * a.B + b];
         if (a.divides) den += x[y] * z[y];
     }
     if (a.turned) sum += (a.w ? a.w[row] : T(1)) * z[b];
+    den = a.divides ? denominator(den, eps_of(a.eps_row, a.eps, row)) : T(1);
     if (a.divides && a.dens && b == 0) a.dens[row] = den;
     a.out[e] = gives_zero(a, row) ? T(0) : divided(sum, den);
 }
@@ -145,7 +146,9 @@ __global__ void __launch_bounds__(256) meet_by_square(meeting<T> a)
     const size_t b0 = blockIdx.y * L;
     const T *S = a.s.S + h * a.A * a.B, *z = a.s.z + h * (a.turned ? a.B : a.A);
     entries<T> sum = {};
-    T below = a.divides && t < rows ? eps_of(a.eps_row, a.eps, first + t) : T(1);
+    const bool divides = a.divides && t < rows;
+    T below = 0;
+    if (t < L) den[t] = divides ? eps_of(a.eps_row, a.eps, first + t) : T(1);
     for (size_t a0 = 0; a0 < a.A; a0 += L) {
         const int width = static_cast<int>(a.A - a0 < L ? a.A - a0 : L);
         load<T>(xs, a.x + first * a.A + a0, a.A, rows, a.A - a0);
@@ -159,12 +162,14 @@ __global__ void __launch_bounds__(256) meet_by_square(meeting<T> a)
             P::multiply(sum, width, row, [&](int y, int b) { return ss[b][y]; });
         else
             P::multiply(sum, width, row, [&](int y, int b) { return ss[y][b]; });
-        if (a.divides && t < rows)
+        if (divides)
             for (int y = 0; y < width; y++) below += xs[t][y] * z[a0 + y];
         __syncthreads();
     }
-    if (t < L) den[t] = below;
-    if (a.divides && a.dens && b0 == 0 && t < rows) a.dens[first + t] = below;
+    if (divides) {
+        den[t] = denominator(below, den[t]);
+        if (a.dens && b0 == 0) a.dens[first + t] = den[t];
+    }
     __syncthreads();
     P::each([&](int u, int w, int i, int b) {
         if (size_t(i) >= rows || b0 + b >= a.B) return;

@@ -56,7 +56,7 @@ __global__ void average_by_row(pairs<T> p, T *out, statistics<T> stats)
             out[row * p.M + m] += part;
         }
     }
-    den += eps_under(p, max, gain, row);
+    den = denominator(den, eps_under(p, max, gain, row));
     for (size_t m = t; m < p.M; m += threads)
         out[row * p.M + m] = divided(out[row * p.M + m], den);
     if (t == 0) stats.max[row] = max, stats.den[row] = den;
@@ -185,7 +185,8 @@ __global__ void __launch_bounds__(256, least_blocks<T>)
     const bool exists = mine.first == 0 && size_t(mine.row) < q.count;
     const size_t row = h * p.N_q + i0 + mine.row;
     if (exists) {
-        const T den = mine.den + mine.den_part + eps_under(p, mine.max, mine.gain, row);
+        const T den = denominator(mine.den + mine.den_part,
+                                  eps_under(p, mine.max, mine.gain, row));
         of_row[mine.row] = den;
         if (m0 == 0) stats.max[row] = mine.max, stats.den[row] = den;
     }

@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(256)
     const T *S = before + blockIdx.x * state_size(d), *z = S + d.C * d.M;
     entries<T> a = {}, o = {};
     const bool exists = size_t(t) < rows;
-    if (t < L) den[t] = exists ? eps_of(eps_row, eps, first + t) : T(1);
+    if (t < L) den[t] = 0;
     for (size_t c0 = 0; c0 < d.C; c0 += L) {
         const int width = static_cast<int>(d.C - c0 < L ? d.C - c0 : L);
         load<T>(qs, q + first * d.C + c0, d.C, rows, d.C - c0);
@@ -200,8 +200,11 @@ __global__ void __launch_bounds__(256)
     P::each([&](int u, int w, int i, int j) { qs[i][j] = a[u][w]; });
     load<T>(bs, v + first * d.M + m0, d.M, rows, d.M - m0);
     __syncthreads();
-    if (t < L)
-        for (int j = 0; j <= t; j++) den[t] += qs[t][j];
+    if (exists) {
+        T sum = den[t];
+        for (int j = 0; j <= t; j++) sum += qs[t][j];
+        den[t] = denominator(sum, eps_of(eps_row, eps, first + t));
+    }
     P::multiply_until_row(
         o, [&](int j, int i) { return qs[i][j]; },
         [&](int j, int m) { return bs[j][m]; });

@@ -242,8 +242,8 @@ __device__ inline T divisor_of(const held_run<T> &d, const place &at,
                                const tokens_in<T> &in, size_t i, int j)
 {
     if (d.z == COLUMN_EDGE)
-        return eps_of(d.eps_row, d.eps, i) +
-               sum_of_column(in.dens + j * at.warps, at.warps, 1);
+        return denominator(sum_of_column(in.dens + j * at.warps, at.warps, 1),
+                           eps_of(d.eps_row, d.eps, i));
     return d.dens && d.dens[i] == T(0) ? T(0) : T(1);
 }
 

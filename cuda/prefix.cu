@@ -108,15 +108,14 @@ __global__ void __launch_bounds__(256, 1)
             o, static_cast<int>(C), [&](int c, int i) { return on->q[i][c]; },
             [&](int c, int m) { return on->b[c][m]; });
         T den = 0;
-        if (t < rows)
-            den = eps_of(a.eps_row, a.eps, first + t) + inner(on->q[t], on->z, C);
+        if (t < rows) den = inner(on->q[t], on->z, C);
         __syncthreads();
         P::each([&](int u, int w, int i, int j) { on->q[i][j] = A[u][w]; });
         load<T>(on->b, a.v + first * M + m0, M, rows, M - m0);
         __syncthreads();
         if (t < rows) {
             for (size_t j = 0; j <= t; j++) den += on->q[t][j];
-            on->den[t] = den;
+            on->den[t] = denominator(den, eps_of(a.eps_row, a.eps, first + t));
         }
         if (t < C)
             for (size_t i = 0; i < rows; i++) on->z[t] += on->k[i][t];

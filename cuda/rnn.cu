@@ -62,9 +62,10 @@ __global__ void __launch_bounds__(256, 1)
             nums[w][lane] = num;
             __syncthreads();
             if (w == 0 && m < M)
-                a.out[i * M + m] = divided(
-                    sum_of_column(&nums[0][lane], step_warps, lanes),
-                    eps_of(a.eps_row, a.eps, i) + sum_of_column(dens, step_warps, 1));
+                a.out[i * M + m] =
+                    divided(sum_of_column(&nums[0][lane], step_warps, lanes),
+                            denominator(sum_of_column(dens, step_warps, 1),
+                                        eps_of(a.eps_row, a.eps, i)));
             __syncthreads();
         }
     }

@@ -26,6 +26,14 @@ template <class T> __device__ inline T divided(T num, T den)
     return den == T(0) ? T(0) : num / den;
 }
 
+/* What a row is divided by. A sum of finite terms that has left the range is a NaN, which is
+ * then refused: the quotient would be 0, which looks like a result. eps may be Inf, under the
+ * scale of a row: what it leaves is 0 indeed. */
+template <class T> __device__ inline T denominator(T sum, T eps)
+{
+    return (isinf(sum) ? T(NAN) : sum) + eps;
+}
+
 /* eps of row i (counted over all heads): under its scale if it was scaled. */
 template <class T> __device__ inline T eps_of(const T *eps_row, T eps, size_t i)
 {

@@ -108,8 +108,9 @@ template <class T> __global__ void sweep_forward(sweep<T> w)
         if (full) w.count = 0;
         add_token(w, s, w.a.k + i * w.C, w.a.v + i * w.M, T(1), full);
         __syncthreads();
-        T den = eps_of(w.a.eps_row, w.a.eps, i), gd = 0;
-        for (size_t c = 0; c < w.C; c++) den += q_i[c] * (s.z[c] + s.z_part[c]);
+        T sum = 0, gd = 0;
+        for (size_t c = 0; c < w.C; c++) sum += q_i[c] * (s.z[c] + s.z_part[c]);
+        const T den = denominator(sum, eps_of(w.a.eps_row, w.a.eps, i));
         for (size_t m = t; m < w.M; m += threads) {
             out[m] = divided(read_column(w, s, q_i, m), den);
             Gn_i[m] = divided(dout_i[m], den);

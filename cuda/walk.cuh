@@ -101,8 +101,9 @@ __global__ void walk(size_t N, size_t C, size_t M, size_t before, const T *q,
             if (full) carry(s.z_part[c], s.z[c]);
         }
         __syncthreads();
-        T den = eps_of(eps_row, eps, i);
-        for (size_t c = 0; c < C; c++) den += q_i[c] * (s.z[c] + s.z_part[c]);
+        T sum = 0;
+        for (size_t c = 0; c < C; c++) sum += q_i[c] * (s.z[c] + s.z_part[c]);
+        const T den = denominator(sum, eps_of(eps_row, eps, i));
         for (size_t m = t; m < M; m += threads) {
             T num = 0;
             for (size_t c = 0; c < C; c++) {

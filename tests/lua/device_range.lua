@@ -116,6 +116,62 @@ test("what overflows is refused by every kernel, with the cpu's words", function
   end
 end)
 
+-- Each form with features beyond float32's square root, as a function of q, k, v and a rung.
+local function each_ladder(f)
+  for _, causal in ipairs {false, true} do
+    local name = causal and " causal" or ""
+    f("sim" .. name, function(q, k, v, impl)
+      return sim(q, k, v, {by = "poly2", causal = causal, impl = impl})
+    end)
+    f("sim_grad" .. name, function(q, k, v, impl)
+      return sim_grad(q, k, v, v, {by = "poly2", causal = causal, impl = impl})
+    end)
+  end
+  for _, name in ipairs {"assoc", "prefix"} do
+    f(name, function(q, k, v, impl) return _G[name](q, k, v, {phi = "poly2", impl = impl}) end)
+  end
+  for _, name in ipairs {"assoc_grad", "prefix_grad", "rnn_grad"} do
+    f(name, function(q, k, v, impl) return _G[name](q, k, v, v, {phi = "poly2", impl = impl}) end)
+  end
+  for _, method in ipairs {"run", "step"} do
+    f("rnn:" .. method, function(q, k, v, impl)
+      local st = rnn {D = 8, M = 2, phi = "poly2", dtype = q.dtype, device = "emu", impl = impl}
+      if method == "run" then return st:run(q, k, v) end
+      local out = {}
+      for i = 1, #q do out[i] = st:step(q[i], k[i], v[i]) end
+      return table.unpack(out)
+    end)
+  end
+end
+
+-- The rungs of a ladder: who asks for another one is told them.
+local function rungs_of(f, q, k, v)
+  local names, _, message = {}, pcall(f, q, k, v, "plain")
+  for name in message:match("expected (.*) on emu"):gmatch('"(%w+)"') do
+    names[#names + 1] = name
+  end
+  return names
+end
+
+test("a denominator beyond the range is refused by every rung of every form, not a result of 0",
+  function()
+    local count, wrong = 0, {}
+    for dtype, sizes in pairs {float32 = {1.5e18, 1e-30}, float64 = {1.1e153, 1e-200}} do
+      local q = full({12, 8}, sizes[1], {dtype = dtype, device = "emu"})
+      local v = full({12, 2}, sizes[2], {dtype = dtype, device = "emu"})
+      each_ladder(function(name, f)
+        for _, impl in ipairs(rungs_of(f, q, q, v)) do
+          count = count + 1
+          if outcome(f, q, q, v, impl) ~= "refused" then
+            wrong[#wrong + 1] = ("%s %s %s"):format(name, impl, dtype)
+          end
+        end
+      end)
+    end
+    is(table.concat(wrong, ", "), "")
+    assert(count > 50, count .. " rungs")
+  end)
+
 test("NaN and Inf that were put in are data, and an overflow in another head is none of theirs",
   function()
     local q = randn(2, 5, 3, {seed = 1})
