@@ -772,7 +772,8 @@ TARN_API tarn_status tarn_equiv(tarn_context *ctx, const tarn_tensor *q,
  *       dS and dz weigh of the final state; max_rel is relative to the largest entry of
  *       the gradient; tol NaN is 1e-5. At a kink (relu at 0) the difference is no judge
  * cost: two runs of the form for each of at most 256 entries a tensor
- * errors: as the form; a gradient that disagrees is a row with ok = false
+ * errors: as the form, which runs where q, k and v lie; a gradient that disagrees is a row
+ *         with ok = false
  * aliasing: none; the report is ended by tarn_report_free */
 TARN_API tarn_status tarn_gradcheck(tarn_context *ctx, const char *form,
                                     const tarn_tensor *q, const tarn_tensor *k,

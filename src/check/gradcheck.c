@@ -8,11 +8,15 @@
  * relative to the largest entry of the tensor's gradient, and what rounding alone explains
  * is left out of account.
  *
+ * The form runs where its inputs lie. On a device that is one of its kernels for double: what
+ * it puts out comes to the host, where the differences are taken.
+ *
  * Nothing here knows a formula: a mistake in the derivation shows. Where phi has a kink a
  * difference is no judge: at x = 0 relu's comes out halfway between 0 and 1, its gradient
  * being 0, and such a row rightly fails; elu1, whose second derivative jumps there, is off
  * by h / 4, about 2e-6, which the default bound of 1e-5 lets through. */
 #include "check/report.h"
+#include "core/device.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -40,9 +44,11 @@ struct check {
     tarn_context *ctx;
     const struct form *form;
     tarn_options options;
-    tarn_tensor *x[INPUTS];       /* float64 and contiguous: entries can be moved */
-    tarn_tensor *weight[OUTPUTS]; /* dout, dS, dz; NULL counts as 0 */
+    tarn_tensor *x[INPUTS];        /* float64 and contiguous: entries can be moved */
+    tarn_tensor *arrives[OUTPUTS]; /* dout, dS, dz, where x lies; NULL counts as 0 */
+    tarn_tensor *weight[OUTPUTS];  /* the same on the host */
     tarn_rnn *state;
+    const char *impl; /* whose gradient it is */
     double tol;
     tarn_report report;
 };
@@ -86,10 +92,23 @@ static tarn_status run_rnn(const struct check *c, tarn_tensor **out, tarn_rnn **
                             .M = v->shape[v->rank - 1],
                             .phi = c->options.phi,
                             .eps = c->options.eps,
-                            .dtype = TARN_FLOAT64};
+                            .dtype = TARN_FLOAT64,
+                            .impl = c->options.impl,
+                            .device = tarn_tensor_device(q)};
     tarn_status status = c->state ? tarn_rnn_clone(c->ctx, c->state, final)
                                   : tarn_rnn_new(c->ctx, &cell, final);
     return status ? status : tarn_rnn_run(c->ctx, *final, q, c->x[K], v, out);
+}
+
+/* *t on the host: contiguous rows in the place of what lies on a device. */
+static tarn_status bring_home(tarn_context *ctx, tarn_tensor **t)
+{
+    tarn_tensor *rows = NULL;
+    if (!*t || !tarn_device_of(*t)) return TARN_OK;
+    const tarn_status status = tarn_host_rows(ctx, *t, &rows);
+    tarn_tensor_free(*t);
+    *t = rows;
+    return status;
 }
 
 /* Runs the form; the final state is looked at only if something arrives there. */
@@ -106,6 +125,7 @@ static tarn_status evaluate(struct check *c, struct outputs *o)
     if (!status && has_final)
         status = tarn_rnn_state(c->ctx, final, &o->y[S_N], &o->y[Z_N]);
     tarn_rnn_free(final);
+    for (int n = 0; !status && n < OUTPUTS; n++) status = bring_home(c->ctx, &o->y[n]);
     if (status) free_outputs(o);
     return status;
 }
@@ -136,22 +156,52 @@ struct entry {
     double got, expected, noise;
 };
 
-static tarn_status difference(struct check *c, double *x, struct entry *e)
+/* The entry of x at a position, wherever x lies: read, and written. */
+static tarn_status read_entry(tarn_context *ctx, const tarn_tensor *x, size_t position,
+                              double *value)
 {
-    const double there = *x, h = cbrt(DBL_EPSILON) * fmax(fabs(there), 1);
+    const struct tarn_device *device = tarn_device_of(x);
+    const double *entry = (const double *)x->data + position;
+    if (device) return device->copy(ctx, value, entry, sizeof *value, TARN_FROM_DEVICE);
+    *value = *entry;
+    return TARN_OK;
+}
+
+static tarn_status write_entry(tarn_context *ctx, tarn_tensor *x, size_t position,
+                               double value)
+{
+    const struct tarn_device *device = tarn_device_of(x);
+    double *entry = (double *)x->data + position;
+    if (device) return device->copy(ctx, entry, &value, sizeof value, TARN_TO_DEVICE);
+    *entry = value;
+    return TARN_OK;
+}
+
+/* Runs the form with an entry of x changed. */
+static tarn_status evaluate_at(struct check *c, tarn_tensor *x, size_t position,
+                               double value, struct outputs *o)
+{
+    const tarn_status status = write_entry(c->ctx, x, position, value);
+    return status ? status : evaluate(c, o);
+}
+
+static tarn_status difference(struct check *c, tarn_tensor *x, struct entry *e)
+{
+    double there = 0;
     struct outputs above, below;
-    *x = there + h;
-    const double upper = *x;
-    tarn_status status = evaluate(c, &above);
+    tarn_status status = read_entry(c->ctx, x, e->position, &there);
     if (status) return status;
-    *x = there - h;
-    const double width = upper - *x; /* 2 h as it came out */
-    status = evaluate(c, &below);
-    *x = there;
+    const double h = cbrt(DBL_EPSILON) * fmax(fabs(there), 1);
+    const double upper = there + h, lower = there - h;
+    const double width = upper - lower; /* 2 h as it came out */
+    status = evaluate_at(c, x, e->position, upper, &above);
+    if (status) return status;
+    status = evaluate_at(c, x, e->position, lower, &below);
     if (!status) {
         e->expected = weighted_difference(c, &above, &below, &e->noise) / width;
         e->noise *= 8 * DBL_EPSILON / width;
         free_outputs(&below);
+        status = write_entry(c->ctx, x, e->position, there);
     }
     free_outputs(&above);
     return status;
@@ -176,9 +226,9 @@ static tarn_status choose(struct check *c, size_t numel, struct entry *entries,
     return TARN_OK;
 }
 
-/* The implementation that runs: the one asked for, or the CPU's first, its default. The
+/* The implementation that ran on the CPU: the one asked for, or the first, its default. The
  * name is the table's own, which outlives the caller's. */
-static const char *impl_of(const tarn_options *options)
+static const char *impl_of_cpu(const tarn_options *options)
 {
     tarn_backend_info info;
     for (size_t b = 0; tarn_backend_at(b, &info); b++)
@@ -200,14 +250,14 @@ static tarn_status check_tensor(struct check *c, const char *what, tarn_tensor *
     for (size_t n = 0; !status && n < count; n++) {
         struct entry *e = &entries[n];
         e->got = ((const double *)grad->data)[e->position];
-        status = difference(c, (double *)x->data + e->position, e);
+        status = difference(c, x, e);
         largest = fmax(largest, fmax(fabs(e->expected), fabs(e->got)));
     }
     if (status) return status;
 
     tarn_row row = {.form = c->form->name,
-                    .impl = impl_of(&c->options),
-                    .device = "cpu",
+                    .impl = c->impl,
+                    .device = tarn_tensor_device(x),
                     .dtype = TARN_FLOAT64,
                     .what = what,
                     .tol = c->tol,
@@ -259,12 +309,15 @@ static tarn_status copy_inputs(struct check *c, const tarn_tensor *const *x,
         status = tarn_clone(c->ctx, x[n], TARN_FLOAT64, &c->x[n]);
     if (!status) status = copy_state(c, given->state);
     if (!status && given->dS)
-        status = tarn_clone(c->ctx, given->dS, TARN_FLOAT64, &c->weight[S_N]);
+        status = tarn_clone(c->ctx, given->dS, TARN_FLOAT64, &c->arrives[S_N]);
     if (!status && given->dz)
-        status = tarn_clone(c->ctx, given->dz, TARN_FLOAT64, &c->weight[Z_N]);
+        status = tarn_clone(c->ctx, given->dz, TARN_FLOAT64, &c->arrives[Z_N]);
+    for (int n = S_N; !status && n <= Z_N; n++)
+        if (c->arrives[n])
+            status = tarn_host_rows(c->ctx, c->arrives[n], &c->weight[n]);
     c->options.state = c->state;
-    c->options.dS = c->weight[S_N];
-    c->options.dz = c->weight[Z_N];
+    c->options.dS = c->arrives[S_N];
+    c->options.dz = c->arrives[Z_N];
     return status;
 }
 
@@ -278,6 +331,20 @@ static tarn_status make_weights(struct check *c)
     status = tarn_random(c->ctx, TARN_NORMAL, &seed, TARN_FLOAT64, o.y[OUT]->rank,
                          o.y[OUT]->shape, &c->weight[OUT]);
     free_outputs(&o);
+    return status ? status
+                  : tarn_move(c->ctx, c->weight[OUT], tarn_device_of(c->x[Q]),
+                              &c->arrives[OUT]);
+}
+
+/* The gradient of all inputs, brought to the host. */
+static tarn_status differentiate(struct check *c, tarn_grads *grads)
+{
+    tarn_status status = c->form->grad(c->ctx, c->x[Q], c->x[K], c->x[V],
+                                       c->arrives[OUT], &c->options, grads);
+    tarn_tensor **all[] = {&grads->dq, &grads->dk, &grads->dv, &grads->dS0,
+                           &grads->dz0};
+    for (int n = Q; !status && n < INPUTS; n++) status = bring_home(c->ctx, all[n]);
+    c->impl = tarn_device_of(c->x[Q]) ? c->ctx->ran : impl_of_cpu(&c->options);
     return status;
 }
 
@@ -286,9 +353,7 @@ static tarn_status check_all(struct check *c)
     static const char *const names[INPUTS] = {"dq", "dk", "dv", "dS0", "dz0"};
     tarn_grads grads = {0};
     tarn_status status = make_weights(c);
-    if (!status)
-        status = c->form->grad(c->ctx, c->x[Q], c->x[K], c->x[V], c->weight[OUT],
-                               &c->options, &grads);
+    if (!status) status = differentiate(c, &grads);
     const tarn_tensor *got[INPUTS] = {grads.dq, grads.dk, grads.dv, grads.dS0,
                                       grads.dz0};
     for (int n = Q; !status && n < INPUTS; n++)
@@ -310,13 +375,6 @@ tarn_status tarn_gradcheck(tarn_context *ctx, const char *form, const tarn_tenso
     if (tol < 0)
         return tarn_fail(ctx, TARN_EINVAL, "gradcheck: tol is %g, expected 0 or more",
                          tol);
-    for (int n = Q; n <= V; n++)
-        if (tarn_device_of(inputs[n]))
-            return tarn_fail(ctx, TARN_EDEVICE,
-                             "gradcheck: %c is on %s, but differences are taken on the "
-                             "cpu; use %c:to(\"cpu\"); equiv(q, k, v, {grad=true}) "
-                             "compares the gradients of a device",
-                             "qkv"[n], tarn_tensor_device(inputs[n]), "qkv"[n]);
     struct check c = {.ctx = ctx,
                       .form = form_named(form),
                       .options = options ? *options : defaults,
@@ -325,7 +383,10 @@ tarn_status tarn_gradcheck(tarn_context *ctx, const char *form, const tarn_tenso
     tarn_status status = copy_inputs(&c, inputs, &c.options);
     if (!status) status = check_all(&c);
     for (int n = 0; n < INPUTS; n++) tarn_tensor_free(c.x[n]);
-    for (int n = 0; n < OUTPUTS; n++) tarn_tensor_free(c.weight[n]);
+    for (int n = 0; n < OUTPUTS; n++) {
+        tarn_tensor_free(c.arrives[n]);
+        tarn_tensor_free(c.weight[n]);
+    }
     tarn_rnn_free(c.state);
     if (status)
         tarn_report_free(&c.report);

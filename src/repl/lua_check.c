@@ -328,9 +328,10 @@ static const char *const check_rnn[] = {"phi", "eps", "state", "impl", "tol", NU
  *          chunk    prefix alone
  *          method   prefix alone
  *          precision  prefix alone
- *          impl     "fast" (default) | "plain"; backends() lists what there is
+ *          impl     "fast" (default) | "plain"; "k1", .. on a device
  *          tol      a bound on max_rel
- * note: at a kink, such as that of relu at 0, a difference is no judge.
+ * note: runs where q, k and v lie, on a device in its kernels for float64. At a kink, such
+ *       as that of relu at 0, a difference is no judge.
  * example:
  *   > q = randn(5, 3, {seed=1})
  *   > gradcheck("prefix", q, q, q).ok

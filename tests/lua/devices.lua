@@ -77,9 +77,38 @@ test("what a device can't do is refused with a way out", function()
     "a tensor", prefix, q, k_host, v)
 end)
 
-test("gradcheck says where differences are taken", function()
-  raises('gradcheck: q is on emu, but differences are taken on the cpu; use q:to("cpu"); ' ..
-    'equiv(q, k, v, {grad=true}) compares the gradients of a device', gradcheck, "prefix", q, k, v)
+test("gradcheck holds the gradients of a device's kernels for float64 against differences",
+  function()
+    local a, b, c = q[{1, {1, 5}, {1, 3}}], k[{1, {1, 5}, {1, 3}}], v[{1, {1, 5}, {1, 2}}]
+    local ladders = {sim = {"k1", "k2"}, assoc = {"k1", "k2"}, prefix = {"k1", "k2"},
+      rnn = {"k1", "k2"}}
+    for form, impls in pairs(ladders) do
+      for _, impl in ipairs(impls) do
+        local report = gradcheck(form, a, b, c, {impl = impl})
+        assert(report.ok, tostring(report))
+        is(#report.rows, 3)
+        for _, row in ipairs(report.rows) do
+          is({row.form, row.impl, row.device, row.dtype}, {form, impl, "emu", "float64"})
+        end
+      end
+    end
+    is(gradcheck("prefix", a, b, c).rows[1].impl, "k2")
+  end)
+
+test("gradcheck on a device notices a wrong gradient, and takes a state that lies there", function()
+  local a, b, c = q[{1, {1, 5}, {1, 3}}], k[{1, {1, 5}, {1, 3}}], v[{1, {1, 5}, {1, 2}}]
+  local wrong = {apply = function(t) return t:exp() end,
+    grad = function(t, df) return t:exp() * df * 1.001 end}
+  local report = gradcheck("prefix", a, b, c, {phi = wrong})
+  is({report.rows[1].ok, report.rows[2].ok, report.rows[3].ok}, {false, false, true})
+  local state = {S = rand(3, 2, {seed = 1}):to("emu"), z = rand(3, {seed = 2}):to("emu")}
+  for _, form in ipairs {"prefix", "rnn"} do
+    report = gradcheck(form, a, b, c, {state = state})
+    assert(report.ok, tostring(report))
+    is({report.rows[4].what, report.rows[5].what}, {"dS0", "dz0"})
+  end
+  raises("prefix: k is on cpu and q on emu, expected both on one device; t:to(device) moves " ..
+    "a tensor", gradcheck, "prefix", a, b:to("cpu"), c)
 end)
 
 test("each form computes on the device what it does on the host", function()
