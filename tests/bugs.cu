@@ -315,13 +315,15 @@ __global__ void endless(float *out)
 constexpr unsigned T = BUG_THREADS;
 constexpr size_t bytes = T * sizeof(float);
 
-#define BUG(name, blocks, shared, ...)                                                 \
+#define LAUNCHED(name, kernel, blocks, threads, shared, ...)                           \
     bug                                                                                \
     {                                                                                  \
 #name, [](tarn_context *ctx, bug_memory m) {                                   \
-            return launch(ctx, #name, name, blocks, T, shared, __VA_ARGS__);           \
+            return launch(ctx, #name, kernel, blocks, threads, shared, __VA_ARGS__);   \
         }       \
     }
+#define BUG(name, blocks, shared, ...)                                                 \
+    LAUNCHED(name, name, blocks, T, shared, __VA_ARGS__)
 
 } // namespace
 
@@ -359,6 +361,8 @@ extern "C" const bug TARN_TABLE(bugs, all)[] = {
     BUG(masks_differ, 1, 0, m.out),
     BUG(exited_lane, 1, 0, m.out),
     BUG(deadlock, 1, 0, m.out),
+    LAUNCHED(too_many_threads, sound, 1, 1025, bytes, m.out),
+    LAUNCHED(too_much_shared, sound, 1, T, (64 << 10) + 4, m.out),
     BUG(divided_by_zero, 1, 0, m.out, 0),
     BUG(stack_overflow, 1, 0, m.out),
     BUG(endless, 1, 0, m.out),

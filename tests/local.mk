@@ -112,7 +112,7 @@ criterion_tests += tests/test_emu_module
 tests_test_emu_module_LDFLAGS = -export-dynamic
 EXTRA_tests_test_emu_module_DEPENDENCIES = tests/bugs.la
 endif
-EXTRA_DIST += tests/bugs.h tests/bugs.cu tests/accesses.h tests/accesses.cu
+EXTRA_DIST += tests/bugs.h tests/bugs.cu tests/accesses.h tests/accesses.cu tests/marked_lines.h
 
 ## A GPU as a device, with CUDA's run time played by the test.
 criterion_tests += tests/test_cuda_device

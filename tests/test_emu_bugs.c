@@ -1,10 +1,11 @@
 /* test_emu_bugs.c: the kernels of bugs.cu, each with one mistake, and what is said of it: by
  * the device itself, or by the checks of instrumented kernels alone. Every diagnosis names
- * kernel, block, thread and line. */
+ * kernel, block, thread and line. A pointer to device memory that the host follows is in
+ * test_emu.c. */
 #include "bugs.h"
 #include "emu/emu.h"
+#include "marked_lines.h"
 #include "tensors.h"
-#include <stdio.h>
 
 static void start(void)
 {
@@ -13,22 +14,9 @@ static void start(void)
 }
 TestSuite(emu_bugs, .init = start, .fini = end);
 
-/* The line of bugs.cu that says "BUG name". */
 static int line_of(const char *name)
 {
-    char path[1000], text[200], mark[100];
-    snprintf(path, sizeof path, "%s/tests/bugs.cu", getenv("srcdir"));
-    snprintf(mark, sizeof mark, "// BUG %s\n", name);
-    FILE *file = fopen(path, "r");
-    cr_assert(file != NULL, "%s", path);
-    int line = 0, found = 0;
-    while (!found && fgets(text, sizeof text, file)) {
-        line++;
-        if (strstr(text, mark)) found = line;
-    }
-    fclose(file);
-    cr_assert(found > 0, "no line with %s", mark);
-    return found;
+    return line_marked("tests/bugs.cu", "BUG", name);
 }
 
 static const struct bug *find(const char *name, bool instrumented)
@@ -87,6 +75,18 @@ static void checked(const char *name, const char *piece)
     tarn_emu_settings.order = TARN_EMU_FORWARD;
 }
 
+/* Without checks there is no report: the result depends on the order of the threads. */
+static void depends_on_the_order(const char *name)
+{
+    float forward[BUG_FLOATS];
+    OK(run(name, false));
+    memcpy(forward, out, sizeof out);
+    tarn_emu_settings.order = TARN_EMU_REVERSED;
+    OK(run(name, false));
+    tarn_emu_settings.order = TARN_EMU_FORWARD;
+    cr_assert(memcmp(forward, out, sizeof out) != 0, "%s", name);
+}
+
 static int nans(void)
 {
     int count = 0;
@@ -111,6 +111,7 @@ Test(emu_bugs, a_kernel_without_mistakes_gives_no_report)
 
 Test(emu_bugs, a_missing_syncthreads_is_found)
 {
+    depends_on_the_order("missing_syncthreads");
     checked("missing_syncthreads", "no __syncthreads is between them");
 }
 
@@ -128,6 +129,7 @@ Test(emu_bugs, a_syncwarp_orders_only_the_lanes_in_its_mask)
 
 Test(emu_bugs, a_value_overwritten_before_it_is_read_is_a_race)
 {
+    depends_on_the_order("overwritten_too_early");
     checked("overwritten_too_early", "race: what thread ");
 }
 
@@ -249,6 +251,20 @@ Test(emu_bugs, a_deadlock_says_who_waits_where)
 }
 
 /* ---- The rest ------------------------------------------------------------------------------------ */
+
+Test(emu_bugs, launches_beyond_what_a_gpu_has_name_kernel_and_limit)
+{
+    FAILS(TARN_EDEVICE,
+          "too_many_threads: launched with threads in a block 1025, expected 1 to 1024",
+          run("too_many_threads", false));
+    tarn_emu_settings.gpu = "sm_75";
+    FAILS(TARN_EDEVICE,
+          "too_much_shared: launched with bytes of shared memory 65540, expected 1 to "
+          "65536 on sm_75",
+          run("too_much_shared", false));
+    tarn_emu_settings.gpu = "sm_90";
+    OK(run("too_much_shared", false));
+}
 
 Test(emu_bugs, an_integer_divided_by_zero_is_found)
 {

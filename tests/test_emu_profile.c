@@ -2,30 +2,12 @@
  * memory, sectors of global memory, for each line of accesses.cu. */
 #include "accesses.h"
 #include "emu/emu.h"
+#include "marked_lines.h"
 #include "tensors.h"
-#include <stdio.h>
 
 TestSuite(emu_profile, .init = begin, .fini = end);
 
 enum { FLOATS = 4096 };
-
-/* The line of accesses.cu that says "COST name". */
-static int line_of(const char *name)
-{
-    char path[1000], text[200], mark[100];
-    snprintf(path, sizeof path, "%s/tests/accesses.cu", getenv("srcdir"));
-    snprintf(mark, sizeof mark, "// COST %s\n", name);
-    FILE *file = fopen(path, "r");
-    cr_assert(file != NULL, "%s", path);
-    int line = 0, found = 0;
-    while (!found && fgets(text, sizeof text, file)) {
-        line++;
-        if (strstr(text, mark)) found = line;
-    }
-    fclose(file);
-    cr_assert(found > 0, "no line with %s", mark);
-    return found;
-}
 
 typedef tarn_status kernel_fn(tarn_context *ctx, float *out, unsigned number);
 
@@ -39,9 +21,10 @@ static struct tarn_emu_row row_of(kernel_fn *kernel, unsigned number, const char
     OK(kernel(ctx, out, number));
     size_t count;
     struct tarn_emu_row *rows = tarn_emu_profile_stop(&count), found = {.line = 0};
+    const int line = line_marked("tests/accesses.cu", "COST", mark);
     cr_assert_not_null(rows);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].line == line_of(mark) && rows[i].writes == writes) found = rows[i];
+        if (rows[i].line == line && rows[i].writes == writes) found = rows[i];
     cr_assert_gt(found.line, 0, "no row of %s among %zu", mark, count);
     cr_assert_str_eq(found.file, "tests/accesses.cu");
     free(rows);
