@@ -280,20 +280,23 @@ AS_IF([test -z "$cuda_problem"],
   dnl libtarn.so exports no name of theirs.
   CUDA_LDFLAGS="-Wl,--exclude-libs,libcudart_static.a"])])
 
-dnl TARN_CUDA_ARCH: --with-cuda-arch as flags; every one must be known to this toolkit.
+dnl TARN_CUDA_ARCH: --with-cuda-arch as flags; every one must be known to this toolkit. What
+dnl nvidia-smi says is a list of GPUs only where it is numbers: without a GPU it is a sentence.
 AC_DEFUN([TARN_CUDA_ARCH],
 [AC_MSG_CHECKING([which GPUs to compile for])
 cuda_known=`$NVCC --list-gpu-arch 2>/dev/null | $SED -n 's/^compute_//p' | sort -n | tr '\n' ' '`
 cuda_here=`nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
-  tr -dc '0-9\n' | sort -nu | tr '\n' ' '`
-cuda_ptx=
+  $SED -n 's/^\([[0-9]]*\)\.\([[0-9]]\)$/\1\2/p' | sort -nu | tr '\n' ' '`
+cuda_arch= cuda_ptx=
 AS_CASE([$with_cuda_arch],
   [native], [cuda_arch=$cuda_here],
-  [default], [cuda_arch=$cuda_here
-    AS_IF([test -z "$cuda_here"], [cuda_arch=80 cuda_ptx=80])],
+  [default],
+    [for arch in $cuda_here; do
+      AS_CASE([" $cuda_known"], [*" $arch "*], [cuda_arch="$cuda_arch$arch "])
+    done
+    AS_IF([test -z "$cuda_arch"], [cuda_arch=80 cuda_ptx=80])],
   [all],
-    [cuda_arch=
-    for arch in 75 80 86 89 90 100 120; do
+    [for arch in 75 80 86 89 90 100 120; do
       AS_CASE([" $cuda_known"], [*" $arch "*], [cuda_arch="$cuda_arch$arch " cuda_ptx=$arch])
     done],
   [cuda_arch=`AS_ECHO(["$with_cuda_arch"]) | tr ',' ' '`])

@@ -35,7 +35,7 @@ says_why() {
 if test -e /dev/nvidia0 || test -e /dev/dxg; then
     skip "without a GPU it says why and exits with 77" "there is one"
 else
-    check "without a GPU it says why and exits with 77" says_why
+    check "without a GPU it says why and exits with 77: BLD-04" says_why
 fi
 
 goes_through() { leaves 0 "$program" --device=emu --quick --json=x.json && narrow; }

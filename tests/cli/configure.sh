@@ -130,9 +130,18 @@ export HOST_CC CUDA_HOME
 make_toolkit "$toolkit"
 rm -f bin/nvcc bin/nvidia-smi
 
-# BLD-04: no toolkit, or no GPU, and the build is a clean one for the CPU, or for fixed GPUs.
+# BLD-04: no toolkit, or no GPU, and the build is a clean one for the CPU, or for fixed GPUs;
+# check_gpu.sh has what the tests of a GPU do then.
 check "without nvcc configure says so in one line" \
     summary '^    cuda: not found, so no kernel runs on a GPU.*nvidia-cuda-toolkit'
+# plans PATTERN: make, in the folder that was configured last, would run such commands, and has
+# nothing to complain of.
+plans() (
+    cd work && PATH=$SCRATCH/bin make -n >plan 2>complaints && ! grep . complaints &&
+        grep -q "$1" plan
+)
+refuse "and make runs none: BLD-04" plans 'nvcc\|cuda\.lo'
+check "though it builds all the rest" plans 'stages/'
 check "--without-cuda is named in the summary" \
     summary '^    cuda: left out by --without-cuda' --without-cuda
 check "--with-cuda=yes without nvcc is an error that tells where it was looked for" \
@@ -150,8 +159,24 @@ check "a GPU that the toolkit does not know is an error that tells those it know
 check "--with-cuda-arch=native needs a GPU" \
     complains 'with-cuda-arch=native: there is no GPU here' --with-cuda="$toolkit" \
     --with-cuda-arch=native
-printf '#!/bin/sh\necho 9.0\necho 7.5\necho 9.0\n' >bin/nvidia-smi && chmod +x bin/nvidia-smi
+# says LINE...: this is what nvidia-smi says of the GPUs here.
+says() {
+    { echo '#!/bin/sh' && printf 'echo "%s"\n' "$@"; } >bin/nvidia-smi && chmod +x bin/nvidia-smi
+}
+says 9.0 7.5 9.0
 check "the GPUs of this machine are the default" builds_for '75 90' --with-cuda="$toolkit"
+says 9.0 5.2
+check "those that the toolkit does not know are left out" builds_for 90 --with-cuda="$toolkit"
+says 13.0
+check "if that is all of them, the driver compiles" builds_for '80 and newer' --with-cuda="$toolkit"
+for sentence in "No devices were found" \
+    "Failed to initialize NVML: Driver/library version mismatch, NVML library version: 535.183" \
+    "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."; do
+    says "$sentence"
+    check "a tool that says '$sentence' has named no GPU: BLD-04" \
+        builds_for '80 and newer' --with-cuda="$toolkit"
+done
+rm bin/nvidia-smi
 rm "$toolkit/lib64/libcudart_static.a"
 check "a toolkit without its library is left out with the reason" summary \
     '^    cuda: .*libcudart_static.a is not, so no kernel runs on a GPU' CUDA_HOME="$toolkit"
