@@ -27,9 +27,9 @@ end
 -- The loop of the start loads S, k, v, then S, q, out for each entry of the state: 6 N C M.
 local function quarter(i) return 6 * i.N * i.C * i.M // 4 end
 
--- A CPU has 16 or 32 registers of 4 to 16 floats, in bytes 256 to 2048. Two rows or two columns of
+-- A CPU has 16 or 32 registers of 4 to 16 floats, 2 KB at most. Two rows or two columns of
 -- the state below would fill this: who keeps as many has a memory of his own, and no registers.
-local REGISTERS = 1024
+local REGISTERS = 2048
 
 return {
   title = "A tile of registers", chapter = 10, order = 2, language = "c", minutes = 75,
@@ -43,7 +43,7 @@ return {
     {"float *out", "M", "N"},
   },
   spec = spec,
-  tol = {k = 256, why = "sums of up to 128 products in float32, in another order"},
+  tol = {k = 256, why = "sums of up to 256 products in float32, in another order"},
   cases = {
     {name = "one token", equation = "eq 10.1", points = 1, inputs = tokens(1, 3, 2, 1)},
     {name = "eight tokens and nothing fades", equation = "eq 10.1", points = 1,
@@ -53,7 +53,7 @@ return {
     {name = "tokens and columns that fill no tile", equation = "eq 10.1", points = 2,
       inputs = tokens(11, 5, 7, 0.9)},
     {name = "a quarter of the loads", equation = "eq 10.2", points = 7,
-      inputs = tokens(32, 128, 128, 0.9), limit = {loads = quarter, stack = REGISTERS}},
+      inputs = tokens(16, 256, 256, 0.9), limit = {loads = quarter, stack = REGISTERS}},
   },
   hints = {
     "A row of the state needs no other row. What can you do with it before you put it back, " ..
@@ -80,11 +80,11 @@ return {
             tile((int)T, (int)V, N, C, M, i, m, fade, q, k, v, S, out);
         }
     }]], [[
-    float copy[128][128];
+    float copy[256][256];
     for (size_t c = 0; c < C; c++)
         for (size_t m = 0; m < M; m++) copy[c][m] = S[c * M + m];
     for (size_t i = 0; i < N; i++) {
-        float sums[128] = {0}, value[128];
+        float sums[256] = {0}, value[256];
         for (size_t m = 0; m < M; m++) value[m] = v[m * N + i];
         for (size_t c = 0; c < C; c++) {
             const float k_i = k[c * N + i], q_i = q[c * N + i];
@@ -102,7 +102,7 @@ return {
     {name = "column-in-an-array", fails = "a quarter of the loads", says = "local variables",
       because = "two columns of the state are kept for all tokens, in a long array",
       change = {
-        {"float values[4][4], sums[4][4] = {{0}};", "float column[128][2];"},
+        {"float values[4][4], sums[4][4] = {{0}};", "float column[256][2];"},
         {[[
     for (int t = 0; t < T; t++)
         for (int x = 0; x < V; x++) values[t][x] = v[(m + x) * N + i + t];

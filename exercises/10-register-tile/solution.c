@@ -8,7 +8,7 @@
  *
  * The loop below is right, and takes 6 N C M loads of memory: S, k, v, then S, q, out. Yours
  * may take a quarter of them. Local variables count as registers, also arrays of a fixed small
- * size: 1 KB in all, about what a CPU has. C and M may be 128 and more. */
+ * size: 2 KB in all, what a large CPU has. C and M may be 256. */
 #include <stddef.h>
 
 //> todo

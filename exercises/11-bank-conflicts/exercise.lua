@@ -20,6 +20,7 @@ return {
   summary = "features turned in shared memory that has no room for padding",
   equations = "the table of banks",
   entry = "turned",
+  without = {"SHARED", "__shared__"}, -- a block has the dynamic 4096 bytes and no others
   parameters = {{"float *out", "C", "N"}, {"const float *k", "N", "C"}, {"const float *w", "N"},
     "int N", "int C"},
   launch = function(inputs)

@@ -2,7 +2,7 @@
  *
  * out[c][i] = w[i] k[i][c], for k [N, C]. A block of 32 x 8 threads has a square of 32 tokens and
  * 32 features, and 4096 bytes of shared memory, 32 x 32 floats: there is no room for a longer
- * row. Rows of k and rows of out are read and written side by side already. The kernel below is
+ * row, and SHARED is not there. Rows of k and rows of out are read and written side by side already. The kernel below is
  * right, but when a warp reads a column of the square, all of its words lie in one bank. */
 
 __global__ void turned(float *out, const float *k, const float *w, int N, int C)

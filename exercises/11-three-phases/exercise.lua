@@ -43,8 +43,9 @@ local function spec(inputs)
   return {states = states, out = out}
 end
 
-local function tokens(N, H, C, M, L)
-  return function(draw)
+local function tokens(length, H, C, M, L)
+  return function(draw, scale)
+    local N = length * scale
     return {N = N, H = H, C = C, M = M, L = L, P = (N + L - 1) // L, E = H * C * (M + 1),
       eps = 1e-3,
       q = draw.rand(N, H, C), k = draw.rand(N, H, C), v = draw.randn(N, H, M)}
@@ -87,13 +88,15 @@ return {
     "divide by little"},
   cases = {
     {name = "one chunk, one head", equation = "eq 9.2", points = 3, inputs = tokens(8, 1, 3, 2, 8)},
-    {name = "three whole chunks", equation = "eq 9.3", points = 5, inputs = tokens(24, 1, 4, 3, 8)},
-    {name = "heads lie inside of tokens", equation = "eq 9.3", points = 4,
+    {name = "three whole chunks", equation = "eq 9.3", points = 4, inputs = tokens(24, 1, 4, 3, 8)},
+    {name = "heads lie inside of tokens", equation = "eq 9.3", points = 3,
       inputs = tokens(16, 3, 4, 5, 8)},
     {name = "a last chunk that is not full", equation = "eq 9.3", points = 4,
       inputs = tokens(37, 2, 5, 6, 16)},
-    {name = "more entries than threads", equation = "eq 9.3", points = 4,
+    {name = "more entries than threads", equation = "eq 9.3", points = 3,
       inputs = tokens(70, 2, 9, 10, 32)},
+    {name = "twice the tokens, twice the work", equation = "eq 9.1", points = 3,
+      inputs = tokens(64, 1, 4, 3, 8), limit = {growth = 2.2}},
   },
   hints = {
     "Write one kernel after the other, and check in between: `states` is compared too. What " ..
@@ -125,6 +128,13 @@ return {
     {name = "no-barrier", fails = "one chunk, one head", says = "nobody has written",
       because = "weights are used before other threads have written them",
       change = {{"__syncthreads();", ""}}},
+    {name = "no-phases", fails = "twice the tokens, twice the work", says = "times the work",
+      because = "every chunk sums all tokens before it, and nothing is left to the second phase",
+      change = {
+        {"const int end = (n + 1) * L < N ? (n + 1) * L : N;", "(void)N;"},
+        {"for (int j = n * L; j < end; j++)", "for (int j = 0; j < n * L; j++)"},
+        {"        states[n * E + e] = before;\n        before += sum;", "        before += 0 * sum;"},
+      }},
     {name = "whole-chunks", fails = "a last chunk that is not full",
       because = "the last chunk is taken to have L tokens",
       change = {

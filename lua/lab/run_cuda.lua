@@ -91,15 +91,26 @@ local function compile_problem(text, file)
   local own, all = {}, {}
   for line in text:sub(#first + 1):gmatch("[^\n]+") do
     line = line:gsub("^%s+", "")
+      :gsub('attempt to use poisoned "([^"]+)"', "this exercise is solved without %1")
     all[#all + 1] = line
     if line:sub(1, #file + 1) == file .. ":" then own[#own + 1] = line end
   end
   return "does not compile: " .. table.concat(#own > 0 and own or all, "\n")
 end
 
+-- Names that an exercise is to be solved without become errors, however a macro spells them.
+local function take_away(work)
+  local names = work.exercise.without
+  if not names then return end
+  local path = work.folder .. "/" .. work.file
+  process.write(path, ('#pragma GCC poison %s\n#line 1 "%s"\n%s'):format(table.concat(names, " "),
+    work.file, assert(system.read(path, 1 << 20))))
+end
+
 -- ---- the parts of a check (see run.lua) --------------------------------------------------------
 
 function cuda.prepare(work)
+  take_away(work)
   work.arguments = arguments.read(work.exercise.parameters)
   work.changed = arguments.results(work.arguments)
   work.kernels, work.all = {}, {}

@@ -326,6 +326,15 @@ tests_of("cuda", function()
     has(message, "sectors of global memory")
   end)
 
+  test("what is taken away does not compile, however it is spelt", function()
+    local without = setmetatable({without = {"SHARED"}}, {__index = columns})
+    local function problem(text) return run.check(without, answer(text, "cu")).problem end
+    has(problem(TRANSPOSE), ".cu:3:5: this exercise is solved without SHARED")
+    local pasted = "#define JOIN(a, b) a##b\n" .. TRANSPOSE:gsub("SHARED", "JOIN(SHA, RED)")
+    has(problem(pasted), "this exercise is solved without SHARED")
+    is(problem((TRANSPOSE:gsub("SHARED%(float, tile, (.-)%)", "__shared__ float tile%1"))), nil)
+  end)
+
   test("an error of the compiler names the learner's line", function()
     local problem = check_cuda("int i = ", "int i ").problem
     has(problem, "does not compile: ")
