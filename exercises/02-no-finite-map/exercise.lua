@@ -89,8 +89,8 @@ return {
     "Elimination: pick a pivot that is not 0, subtract multiples of its row from the rows below, "
       .. "go on with the rest. The rank is the number of pivots.",
     "If the entry where you look is 0, exchange its row with one below whose entry is not. If "
-      .. "there is none, go to the next column, but stay in the same row. \"0\" means: small beside "
-      .. "the largest entry of A, for rounding leaves something like 1e-16 of it.",
+      .. "there is none, go to the next column, but stay in the same row. \"0\" means: small "
+      .. "beside the largest entry of A, for rounding leaves something like 1e-16 of it.",
     "local row = 1; for c = 1, columns: find the largest |a[r][c]| for r >= row; if it is at most "
       .. "1e-10 * largest, next c; else exchange, eliminate below, row = row + 1. The rank is "
       .. "row - 1. For the points, any that are all different will do.",

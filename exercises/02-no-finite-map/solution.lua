@@ -3,7 +3,7 @@
 -- rank(A)      A is [n, m], float64. Gives its rank: the number of pivots of elimination. What
 --              is at most 1e-10 of the largest entry of A counts as 0.
 -- witness(C)   gives a tensor of C + 1 numbers x, for which the matrix exp(x_i x_j) has rank
---              C + 1: so C features are not enough for exp.
+--              C + 1, on paper at least: so C features are not enough for exp.
 --
 -- About 20 lines.
 

@@ -79,11 +79,10 @@ return {
   },
   hints = {
     "Row i of the mask is row i - 1 times decay_i, and a 1 on the diagonal. What does that "
-      .. "say about the sum "
-      .. "of row i and that of row i - 1?",
+      .. "say about the sum of row i and that of row i - 1?",
     "S_i = decay_i S_{i-1} + k_i v_i^T, out_i = q_i^T S_i. First the decay, then the token.",
-    "for each i: for c, m: S[c * M + m] = decay[i] * S[c * M + m] + k[c * N + i] * v[i * M + m]; "
-      .. "out[i * M + m] += q[c * N + i] * S[c * M + m].",
+    "for each i: clear row i of out; for c, m: S[c * M + m] = decay[i] * S[c * M + m] "
+      .. "+ k[c * N + i] * v[i * M + m]; out[i * M + m] += q[c * N + i] * S[c * M + m].",
   },
   wrong = {
     {name = "token-decays-too", fails = "each token has its decay", says = "out[",

@@ -69,8 +69,8 @@ return {
     "With G = dout / den and g = -(G . out), the gradient of the denominator: ds_j = G . v_j + "
       .. "g d(den)/d(s_j), and den = sum |s_j| + eps.",
     "den = s:abs():sum() + eps; out = s:reshape(1, N):mm(v) / den; G = dout / den; "
-      .. "ds = (v * G):sum(2) + sign(s) * -(G * out):sum(); dv = s:reshape(N, 1) * "
-      .. "G:reshape(1, M).",
+      .. "ds = (v * G):sum(2) - (s:gt(0) - s:lt(0)) * (G * out):sum(); "
+      .. "dv = s:reshape(N, 1) * G:reshape(1, M).",
   },
   wrong = {
     {name = "numerator-only", fails = "one key of weight 1: the similarity has no gradient",

@@ -88,8 +88,7 @@ return {
   },
   hints = {
     "In the second case all values are 1, so every output is 1 whatever the keys are: their "
-      .. "gradient has to be 0. "
-      .. "What does the code compute there, and what is missing to make it 0?",
+      .. "gradient has to be 0. What does the code compute there, and what is missing?",
     "dk_j = share_j (R_j v_j + r_j), where r_j = sum_{i >= j} g_i q_i and g_i = -(G_i . "
       .. "out_i) is the "
       .. "gradient of the denominator of output i.",
