@@ -73,6 +73,22 @@ test("the course file on the page for instructors is one", function()
   assert(#by.exercises > 1 and by.deadline and next(by.hidden), text)
 end)
 
+test("the minutes of the instructor's plans are those of the exercises they name", function()
+  local source, weeks = os.getenv("srcdir"), 0
+  local exercises = course.open(source .. "/exercises")
+  local text = files.read(source .. "/doc/en/instructor.md")
+  for one, other, minutes in text:gmatch("exercises of (%d+) and (%d+)[^\n|]*| (%d+) |\n") do
+    local sum = 0
+    for _, exercise in ipairs(exercises) do
+      local here = exercise.chapter == tonumber(one) or exercise.chapter == tonumber(other)
+      sum = sum + (here and exercise.minutes or 0)
+    end
+    weeks = weeks + 1
+    is({one, other, tonumber(minutes)}, {one, other, sum})
+  end
+  is(weeks, 9)
+end)
+
 test("without a course file every exercise counts once, and nothing is late", function()
   local by = rules.read(nil, list)
   is({#by.exercises, by.seeds, rules.lateness(by, "anna", 1e12), rules.score(by, list[1], 7, 0)},
