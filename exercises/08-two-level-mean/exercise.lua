@@ -35,6 +35,7 @@ return {
     {"float *out", "M"},
   },
   spec = spec,
+  without = {"double"},
   tol = {k = 8, why = "a dozen roundings"},
   cases = {
     {name = "three values", equation = "eq 3", points = 1, inputs = drawn(3, 2)},

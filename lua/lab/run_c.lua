@@ -134,8 +134,9 @@ end
 local HIDING = {"no_sanitize", "asm", "__real_", "__wrap_", "__libc_", "__tsan_", "mmap", "sbrk",
   "alloca"}
 
--- Looks for such words where macros are gone: nil, or which, and in which line.
-local function hidden_costs(work)
+-- Looks for patterns in the learner's file, where macros and comments are gone: nil, or the first
+-- that is there, in words.
+local function found_in(work, patterns, format)
   local ended = compile(work, ("%s -std=gnu17 -E -include prototype.h %s"):format(work.compiler,
     quote(work.file)))
   if not ended or ended.ending ~= "exit" or ended.code ~= 0 then return "can't be read again" end
@@ -145,14 +146,23 @@ local function hidden_costs(work)
     if at then
       file, number = name, tonumber(at)
     else
-      for _, word in ipairs(file == work.file and HIDING or {}) do
-        if line:find(word, 1, true) then
-          return ("%s:%d: '%s' would hide what the function costs"):format(file, number, word)
-        end
+      for _, pattern in ipairs(file == work.file and patterns or {}) do
+        local word = line:match(pattern)
+        if word then return format:format(file, number, word) end
       end
       number = number + 1
     end
   end
+end
+
+-- Whole words that the exercise is to be solved without: nil, or which is there, and where.
+local function not_taken_away(work)
+  local words = {}
+  for i, word in ipairs(work.exercise.without or {}) do
+    words[i] = "%f[%w_]" .. word .. "%f[^%w_]"
+  end
+  if #words == 0 then return nil end
+  return found_in(work, words, "%s:%d: this exercise is solved without %s")
 end
 
 -- The results that inputs say what they hold before the call: in all cases, or in none.
@@ -185,13 +195,14 @@ function c.prepare(work)
   process.write(work.folder .. "/prototype.h", prototype(exercise, work.arguments))
   process.write(work.folder .. "/caller.c", caller(exercise, work.arguments, given))
   local problem, ended = build(work, "exercise", SANITIZERS, "-fsanitize=address,undefined", "")
-  if not problem then work.warnings = faults.warnings(ended.err, work.file) end
-  return problem
+  if problem then return problem end
+  work.warnings = faults.warnings(ended.err, work.file)
+  return not_taken_away(work)
 end
 
 -- prepare_costs(work) -> nil or a problem: the program that counts.
 function c.prepare_costs(work)
-  local hidden = hidden_costs(work)
+  local hidden = found_in(work, HIDING, "%s:%d: '%s' would hide what the function costs")
   if hidden then return hidden end
   copy(work, "costs.c")
   local wrap = ""

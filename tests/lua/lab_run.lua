@@ -210,6 +210,18 @@ end
 
 tests_of("c", function()
 
+test("a word that is taken away is told with its line; comments and other words may have it",
+  function()
+    local function problem(word, text)
+      local without = setmetatable({without = {word}}, {__index = sum})
+      return run.check(without, answer(text, "c")).problem
+    end
+    has(problem("double", RIGHT), ".c:2: this exercise is solved without double")
+    local hidden = "#define NUMBER long\n" .. RIGHT:gsub("size_t d = 0", "unsigned NUMBER d = 0")
+    has(problem("long", hidden), ".c:7: this exercise is solved without long")
+    is(problem("sum", RIGHT:gsub("seen%[1%]%+%+;", "%0 /* the sum */")), nil)
+  end)
+
 test("a right answer in C gets all points: inputs, results, what is changed, what is returned",
   function()
     local result = check_c()
