@@ -1,7 +1,8 @@
 /* test_kernels_barriers.c: is every barrier of the kernels needed, and would the checks notice
  * if it were missing? Each __syncthreads and __syncwarp in cuda/ is passed over in turn, as if
  * it had been deleted; some instrumented rung that comes by must then give a report, or
- * another result. (tests/mutate-barriers deletes them from the source, which takes longer.) The control: with all of them in place there is no report. */
+ * another result. (tests/mutate-barriers deletes them from the source, which takes longer.)
+ * The control: with all of them in place there is no report. */
 #include "kernels.h"
 #include "emu/inside.h"
 #include <glob.h>

@@ -84,6 +84,26 @@ test("SHP-01, NUM-14: lengths around a whole number of chunks", function()
   for _, N in ipairs {1, 2, 63, 64, 65, 127, 129, 257} do all_near(2e-5, uniform({2}, N, 5, 3)) end
 end)
 
+test("SHP-01: what lies before and behind the inputs is not read", function()
+  local function among_nan(t)
+    local wide = full({#t + 4, t.shape[2]}, 0 / 0, {device = "emu"})
+    local rows = wide[{{3, #t + 2}, {}}]
+    rows:copy(t)
+    return rows
+  end
+  for _, N in ipairs {1, 2, 63, 64, 65, 127, 129, 130} do
+    local alone, among = {there(uniform({}, N, 5, 3))}, {}
+    for i, t in ipairs(alone) do among[i] = among_nan(t) end
+    for _, set in ipairs {forms, gradients} do
+      for _, f in pairs(set) do
+        local count = set == forms and 3 or 4
+        local got, expected = {f(table.unpack(among, 1, count))}, {f(table.unpack(alone, 1, count))}
+        for i = 1, #expected do is(got[i]:to("cpu"), expected[i]:totable()) end
+      end
+    end
+  end
+end)
+
 test("SHP-02: queries and keys of different length", function()
   local v = tensor({{1}, {2}, {6}}, {device = "emu"})
   local q, k = zeros(5, 2, {device = "emu"}), zeros(3, 2, {device = "emu"})
