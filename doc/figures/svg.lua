@@ -17,7 +17,7 @@ local STYLE = [[
 text { font-family: "DejaVu Sans", Verdana, sans-serif; fill: #1d2430; }
 .plain { fill: #ffffff; fill-opacity: 0; stroke: #1d2430; }
 .a { fill: #cfe0f5; stroke: #1d2430; }
-.b { fill: #f6dcb5; stroke: #1d2430; }
+.b { fill: #eec583; stroke: #1d2430; }
 .off { fill: #ffffff; fill-opacity: 0; stroke: #8a93a3; stroke-dasharray: 4 3; }
 .dark { fill: #1d2430; stroke: #1d2430; }
 .light { fill: #ffffff; }

@@ -14,7 +14,7 @@ local highlighted_as = {cuda = "cpp", cu = "cpp", h = "c"}
 
 -- Blocks that are wider than a phone scroll inside themselves; tabindex lets the keyboard
 -- reach those. In print nothing scrolls.
-local PHONE, SHEET = 44, 90
+local PHONE, SHEET = 33, 90
 local function code(text, language, anchor)
   local attributes = {}
   for line in text:gmatch("[^\n]+") do

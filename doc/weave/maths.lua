@@ -71,19 +71,27 @@ function maths.prepare(doc)
   for _, key in ipairs(order) do rendered[key] = kept(key) or "" end
 end
 
+-- A display that may be wider than a phone scrolls inside itself, and the keyboard reaches it;
+-- how wide it is, its signs tell well enough: a command is about one of them.
+local PHONE = 22
+local function formula_box(text, formula)
+  local signs = text:gsub("\\label%b{}", ""):gsub("\\%a+", "x"):gsub("[%s{}^_&\\]", "")
+  local reached = #signs > PHONE and ' tabindex="0"' or ""
+  return ('<span class="formula"%s>%s</span>'):format(reached, formula)
+end
+
 -- A display, with its number beside it.
 local function display(text, label, formula)
-  if not label then
-    return html.inline('<span class="equation"><span class="formula">%s</span></span>', formula)
-  end
+  local box = formula_box(text, formula)
+  if not label then return html.inline('<span class="equation">%s</span>', box) end
   local kind, number = label:match("^(eq):(%d[%w.]*)$")
   if not kind then
     chapter.complain("\\label{" .. label .. "}", "label " .. label .. ", expected eq:8 or eq:4.1")
     return html.inline("%s", formula)
   end
   marks.label("eq", number, "\\label{" .. label .. "}")
-  return html.inline('<span class="equation" id="eq-%s"><span class="formula">%s</span>' ..
-    '<span class="number">(%s)</span></span>', number, formula, number)
+  return html.inline('<span class="equation" id="eq-%s">%s<span class="number">(%s)</span></span>',
+    number, box, number)
 end
 
 function maths.Math(m)

@@ -63,6 +63,7 @@ function navigation.set(meta)
   meta["chapter-id"] = chapter.id
   meta["book-title"] = words.book
   meta["word-skip"], meta["word-contents"] = words.skip, words.contents
+  meta["word-ways"] = words.ways
   meta["chapter-number"] = chapter.number and ("%s %d"):format(words.Chapter, chapter.number)
   meta.front = chapter.name == "index"
 end

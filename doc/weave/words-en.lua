@@ -30,5 +30,5 @@ return {
 
   -- Around a page.
   skip = "Skip to the text", contents = "Contents", front = "The book",
-  previous = "Previous", next = "Next",
+  ways = "Previous and next page", previous = "Previous", next = "Next",
 }

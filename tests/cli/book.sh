@@ -138,6 +138,12 @@ check "a script" sees 's/<main /<script><\/script>&/' 'a script'
 check "an image without words" sees 's/ alt="[^"]*"/ alt=""/' 'an image without alt'
 check "a heading that skips a level" sees 's/<h2\([^>]*>.*\)<\/h2>/<h4\1<\/h4>/' 'a heading of level 4 below one of level 1'
 
+stands_out() { "$TARN" --no-init "$srcdir/tests/book/contrast.lua" "$1"; }
+check "every colour of words stands out from its ground, light and dark" \
+    stands_out "$srcdir/doc/weave/book.css"
+faint() { sed 's/--comment: #[0-9a-f]*/--comment: #7d8276/' "$srcdir/doc/weave/book.css" >faint.css; ! stands_out faint.css; }
+check "one that does not would be seen" faint
+
 check "every public name, in Lua and in C, is spoken of on some page" \
     "$TARN" --no-init "$srcdir/tests/book/cited.lua" "$site"
 uncited() {
