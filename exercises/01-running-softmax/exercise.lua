@@ -16,11 +16,9 @@ local function two_passes(inputs)
   return {out = out}
 end
 
-local function wide(t) return t:to("float64") end
-
 local function row(draw, N, M, low, high)
   return {
-    scores = wide(draw.rand(N)) * (high - low) + low, values = wide(draw.randn(N, M)),
+    scores = draw.double.rand(N) * (high - low) + low, values = draw.double.randn(N, M),
   }
 end
 
@@ -67,7 +65,7 @@ return {
       function(draw) return row(draw, 20, 2, 900, 1000) end),
     case(whole, "rising scores: each one shrinks what was there", 2, function(draw)
       local inputs = row(draw, 30, 2, 0, 1)
-      inputs.scores = wide(range(1, 30)) * 2
+      inputs.scores = range(1, 30):to("float64") * 2
       return inputs
     end),
     case(whole, "masked keys in front, their scores are -inf", 1, function(draw)

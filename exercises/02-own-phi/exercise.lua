@@ -93,8 +93,6 @@ local function sharper(inputs, got)
     .. "as much"):format(theirs, ours)
 end
 
-local function wide(t) return t:to("float64") end
-
 return {
   title = "A feature map of your own",
   chapter = 2,
@@ -118,7 +116,7 @@ return {
       name = "row by row: no row knows of the others", points = 2, check = by_itself,
       entry = "rows", results = {"all", "alone"},
       inputs = function(draw)
-        local x = wide(draw.randn(5, 4))
+        local x = draw.double.randn(5, 4)
         x[{1, 1}], x[{3, 2}] = 5, -5 -- the extremes are in other rows than the second
         return {x = x}
       end,
@@ -126,24 +124,24 @@ return {
     {
       name = "similarities are above 0", points = 1, check = positive,
       entry = "rows", results = {"all", "alone"},
-      inputs = function(draw) return {x = wide(draw.randn(20, 4)) * 3} end,
+      inputs = function(draw) return {x = draw.double.randn(20, 4) * 3} end,
     },
     {
       name = "and finite, for entries from -50 to 50", points = 1, check = positive,
       entry = "rows", results = {"all", "alone"},
-      inputs = function(draw) return {x = wide(draw.rand(12, 4)) * 100 - 50} end,
+      inputs = function(draw) return {x = draw.double.rand(12, 4) * 100 - 50} end,
     },
     {
       name = "grad is the derivative of apply", points = 4, check = slopes,
       entry = "slopes", parameters = {"x", "t", "h"}, results = {"plus", "minus", "d", "dx"},
       inputs = function(draw)
-        return {x = wide(draw.randn(6, 4)), t = wide(draw.randn(6, 4)), h = 1e-6}
+        return {x = draw.double.randn(6, 4), t = draw.double.randn(6, 4), h = 1e-6}
       end,
     },
     {
       name = "twice as sharp as elu + 1", points = 4, check = sharper,
       entry = "rows", results = {"all", "alone"},
-      inputs = function(draw) return {x = wide(draw.randn(60, 8))} end,
+      inputs = function(draw) return {x = draw.double.randn(60, 8)} end,
     },
   },
   wrong = {

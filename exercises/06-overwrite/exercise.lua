@@ -29,8 +29,6 @@ local function spec(inputs)
   return {S = S, found = found}
 end
 
-local function double(t) return t:to("float64") end
-
 local function given(k, v, beta)
   return function()
     local function t(x) return tensor(x, {dtype = "float64"}) end
@@ -40,8 +38,8 @@ end
 
 local function drawn(N, C, M, strength)
   return function(draw)
-    return {k = double(draw.randn(N, C)) * 3, v = double(draw.randn(N, M)),
-      beta = strength and full({N}, strength, {dtype = "float64"}) or double(draw.rand(N)),
+    return {k = draw.double.randn(N, C) * 3, v = draw.double.randn(N, M),
+      beta = strength and full({N}, strength, {dtype = "float64"}) or draw.double.rand(N),
       C = C, M = M}
   end
 end

@@ -46,14 +46,12 @@ local function spec(inputs)
   return {answers = answers, right = right}
 end
 
-local function double(t) return t:to("float64") end
-
 -- N normal keys of width D through a feature map, and codes of lengths from 1 to 3.
 local function drawn(map, N, D)
   return function(draw)
-    local codes = double(draw.randn(40, 12))
-    codes = codes / codes:norm(2, {keepdim = true}) * (1 + 2 * double(draw.rand(40, 1)))
-    return {f = map(double(draw.randn(N, D))):t():contiguous(), codes = codes,
+    local codes = draw.double.randn(40, 12)
+    codes = codes / codes:norm(2, {keepdim = true}) * (1 + 2 * draw.double.rand(40, 1))
+    return {f = map(draw.double.randn(N, D)):t():contiguous(), codes = codes,
       names = tensor(draw.permutation(40))[{{1, N}}]}
   end
 end

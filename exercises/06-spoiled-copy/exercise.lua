@@ -17,12 +17,10 @@ local function spec(inputs)
   return {out = out, S = x.S, z = x.z}
 end
 
-local function double(t) return t:to("float64") end
-
 local function drawn(B, C, M)
   return function(draw)
-    return {S = double(draw.randn(C, M)), z = double(draw.rand(C)) + 1, q = double(draw.rand(C)),
-      k = double(draw.rand(B, C)), v = double(draw.randn(B, M)), eps = 0.5}
+    return {S = draw.double.randn(C, M), z = draw.double.rand(C) + 1, q = draw.double.rand(C),
+      k = draw.double.rand(B, C), v = draw.double.randn(B, M), eps = 0.5}
   end
 end
 

@@ -60,14 +60,12 @@ local function spec(inputs)
   return {dq = dq, dk = dk, dv = dv}
 end
 
-local function double(t) return t:to("float64") end
-
 local function sizes(N, H, C, M, eps)
   return function(draw, scale)
     local n = N * scale
     return {
-      q = double(draw.rand(n, H, C)), k = double(draw.rand(n, H, C)),
-      v = double(draw.randn(n, H, M)), dout = double(draw.randn(n, H, M)), eps = eps or 1e-3,
+      q = draw.double.rand(n, H, C), k = draw.double.rand(n, H, C),
+      v = draw.double.randn(n, H, M), dout = draw.double.randn(n, H, M), eps = eps or 1e-3,
     }
   end
 end

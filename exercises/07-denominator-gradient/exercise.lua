@@ -24,8 +24,6 @@ local function spec(inputs)
   return {ds = ds, dv = dv}
 end
 
-local function double(t) return t:to("float64") end
-
 local function row(s, v, dout, eps)
   return function()
     local function t(x) return tensor(x, {dtype = "float64"}) end
@@ -35,8 +33,8 @@ end
 
 local function drawn(N, M, make, eps)
   return function(draw)
-    return {s = double(make(draw, N)), v = double(draw.randn(N, M)),
-      dout = double(draw.randn(M)), eps = eps}
+    return {s = make(draw.double, N), v = draw.double.randn(N, M),
+      dout = draw.double.randn(M), eps = eps}
   end
 end
 

@@ -30,13 +30,11 @@ local function spec(inputs)
   return {dk = dk, dv = dv, R = R, r = r}
 end
 
-local function double(t) return t:to("float64") end
-
 local function drawn(N, C, M, L)
   return function(draw)
-    return {q = double(draw.rand(N, C)), G = double(draw.randn(N, M)), g = double(draw.randn(N)),
-      k = double(draw.rand(N, C)), v = double(draw.randn(N, M)), L = L,
-      R = double(draw.randn(M, C)), r = double(draw.randn(C))}
+    return {q = draw.double.rand(N, C), G = draw.double.randn(N, M), g = draw.double.randn(N),
+      k = draw.double.rand(N, C), v = draw.double.randn(N, M), L = L,
+      R = draw.double.randn(M, C), r = draw.double.randn(C)}
   end
 end
 

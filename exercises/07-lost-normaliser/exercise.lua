@@ -28,13 +28,11 @@ local function spec(inputs)
   return {dk = dk}
 end
 
-local function double(t) return t:to("float64") end
-
 local function drawn(N, C, M, share)
   return function(draw)
-    return {q = double(draw.rand(N, C)), k = double(draw.rand(N, C)),
-      v = double(draw.randn(M, N)), dout = double(draw.randn(M, N)),
-      share = share and ones(N, {dtype = "float64"}) or double(draw.rand(N)), eps = 1e-6}
+    return {q = draw.double.rand(N, C), k = draw.double.rand(N, C),
+      v = draw.double.randn(M, N), dout = draw.double.randn(M, N),
+      share = share and ones(N, {dtype = "float64"}) or draw.double.rand(N), eps = 1e-6}
   end
 end
 

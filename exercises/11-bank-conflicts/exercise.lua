@@ -20,7 +20,8 @@ return {
   summary = "features turned in shared memory that has no room for padding",
   equations = "the table of banks",
   entry = "turned",
-  without = {"SHARED", "__shared__"}, -- a block has the dynamic 4096 bytes and no others
+  -- A block has the dynamic 4096 bytes and no others, by whatever name.
+  without = {"SHARED", "__shared__", "__thread", "thread_local", "tarn_emu_shared"},
   parameters = {{"float *out", "C", "N"}, {"const float *k", "N", "C"}, {"const float *w", "N"},
     "int N", "int C"},
   launch = function(inputs)

@@ -21,6 +21,7 @@ end
 
 -- from(seed) -> a table of functions that draw one thing after the other:
 --   randn(extents...), rand(extents...)   tensors, as of tarn's functions of these names
+--   double.randn, double.rand             the same in float64, with the digits of float64
 --   int(a, b)                             a whole number, both ends included
 --   real(a, b)                            a number between
 --   pick(list)                            one of a list
@@ -31,13 +32,18 @@ function draw.from(seed)
     state = state + 0x9e3779b97f4a7c15
     return mix(state)
   end
-  local function tensor(make, ...)
-    local arguments = {...}
-    arguments[#arguments + 1] = {seed = bits() >> 1}
-    return make(table.unpack(arguments))
+  local function tensors(dtype)
+    local function tensor(make, ...)
+      local arguments = {...}
+      arguments[#arguments + 1] = {seed = bits() >> 1, dtype = dtype}
+      return make(table.unpack(arguments))
+    end
+    return function(...) return tensor(tarn.randn, ...) end,
+      function(...) return tensor(tarn.rand, ...) end
   end
-  function from.randn(...) return tensor(tarn.randn, ...) end
-  function from.rand(...) return tensor(tarn.rand, ...) end
+  from.randn, from.rand = tensors("float32")
+  from.double = {}
+  from.double.randn, from.double.rand = tensors("float64")
   function from.int(a, b) return a + (bits() >> 1) % (b - a + 1) end
   function from.real(a, b) return a + (b - a) * (bits() >> 11) * 2.0 ^ -53 end
   function from.pick(list) return list[from.int(1, #list)] end
