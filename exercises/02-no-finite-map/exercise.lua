@@ -58,7 +58,7 @@ end
 
 local function case(name, points, inputs)
   return {
-    name = name, points = points, inputs = inputs, spec = spec,
+    name = name, points = points, inputs = inputs, spec = spec, equation = "eq 2.2",
     entry = "rank", parameters = {"A"}, results = {"rank"},
   }
 end
@@ -111,7 +111,8 @@ return {
     case("a matrix of zeros", 1, function() return {A = zeros(3, 4, {dtype = "float64"})} end),
     {
       name = "points that show: 7 features are not enough for exp", points = 1,
-      entry = "witness", parameters = {"C"}, results = {"points"}, check = distinct,
+      equation = "eq 2.3", entry = "witness",
+      parameters = {"C"}, results = {"points"}, check = distinct,
       inputs = function() return {C = 7} end,
     },
   },

@@ -113,7 +113,8 @@ return {
   parameters = {"x"},
   cases = {
     {
-      name = "row by row: no row knows of the others", points = 2, check = by_itself,
+      name = "row by row: no row knows of the others",
+      equation = "eq 4", points = 2, check = by_itself,
       entry = "rows", results = {"all", "alone"},
       inputs = function(draw)
         local x = draw.double.randn(5, 4)
@@ -122,12 +123,13 @@ return {
       end,
     },
     {
-      name = "similarities are above 0", points = 1, check = positive,
+      name = "similarities are above 0", equation = "eq 4", points = 1, check = positive,
       entry = "rows", results = {"all", "alone"},
       inputs = function(draw) return {x = draw.double.randn(20, 4) * 3} end,
     },
     {
-      name = "and finite, for entries from -50 to 50", points = 1, check = positive,
+      name = "and finite, for entries from -50 to 50",
+      equation = "eq 4", points = 1, check = positive,
       entry = "rows", results = {"all", "alone"},
       inputs = function(draw) return {x = draw.double.rand(12, 4) * 100 - 50} end,
     },
@@ -139,7 +141,7 @@ return {
       end,
     },
     {
-      name = "twice as sharp as elu + 1", points = 4, check = sharper,
+      name = "twice as sharp as elu + 1", equation = "eq 4", points = 4, check = sharper,
       entry = "rows", results = {"all", "alone"},
       inputs = function(draw) return {x = draw.double.randn(60, 8)} end,
     },

@@ -65,7 +65,7 @@ return {
       inputs = between(-21, -20),
     },
     {
-      name = "large entries give large features, no NaN", points = 2, tol = tol,
+      name = "large entries give large features, no NaN", equation = "eq 7", points = 2, tol = tol,
       inputs = between(1000, 1e30),
     },
   },

@@ -66,20 +66,21 @@ return {
   spec = features,
   cases = {
     {
-      name = "one entry: 1, sqrt(2 w) x, w x^2", points = 1, tol = tol,
+      name = "one entry: 1, sqrt(2 w) x, w x^2", equation = "eq 2.1", points = 1, tol = tol,
       inputs = function(draw) return {x = draw.randn(3, 1), w = draw.rand(1)} end,
     },
     {
-      name = "five entries, features in the order asked for", points = 4, tol = tol,
+      name = "five entries, features in the order asked for",
+      equation = "eq 2.1", points = 4, tol = tol,
       inputs = function(draw) return {x = draw.randn(4, 5), w = draw.rand(5) + 0.5} end,
       limit = {heap = 4096},
     },
     {
-      name = "inner products are the squares", points = 3, check = squares,
+      name = "inner products are the squares", equation = "eq 2.1", points = 3, check = squares,
       inputs = function(draw) return {x = draw.randn(3, 4), w = draw.rand(4) + 0.5} end,
     },
     {
-      name = "an entry of weight 0 has no features", points = 2, tol = tol,
+      name = "an entry of weight 0 has no features", equation = "eq 2.1", points = 2, tol = tol,
       inputs = function(draw)
         local w = draw.rand(4) + 0.5
         w[2] = 0

@@ -64,7 +64,7 @@ return {
       inputs = drawn(10, 3, 2, with_zero)},
     {name = "exp(-5) over 128 tokens", equation = "the mask", points = 1, inputs = strong},
     {name = "twice the tokens, twice the work", equation = "eq 10", points = 2,
-      inputs = drawn(256, 4, 4, some), limit = {growth = 2.1, heap = 512}},
+      inputs = drawn(256, 4, 4, some), limit = {growth = 2.1, heap = 512, stack = 2000}},
   },
   predict = {
     {
@@ -109,6 +109,19 @@ return {
     {name = "a-state-a-token", fails = "twice the tokens, twice the work", says = "bytes",
       because = "it takes memory for the states of all tokens",
       change = {{"calloc(C * M, sizeof *S);", "calloc(N * C * M, sizeof *S);"}}},
+    {name = "an-array-of-states", fails = "twice the tokens, twice the work", says = "bytes",
+      because = "it takes that memory as a local array",
+      change = {
+        {"float *S = calloc(C * M, sizeof *S);", [[
+float states[N + 1][C * M];
+    for (size_t e = 0; e < C * M; e++) states[0][e] = 0;]]},
+        {"for (size_t i = 0; S && i < N; i++) {", [[
+for (size_t i = 0; i < N; i++) {
+        const float *before = states[i];
+        float *S = states[i + 1];]]},
+        {"decay[i] * S[c * M + m] +", "decay[i] * before[c * M + m] +"},
+        {"free(S);", ""},
+      }},
     {file = "wrong/quadratic.c", fails = "twice the tokens, twice the work", says = "times "
       .. "the work",
       because = "each query asks all keys before it"},
