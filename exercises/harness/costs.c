@@ -171,7 +171,7 @@ void __wrap_free(void *block)
 
 /* Variables outside of functions: memory too, but for the little that the harness has. */
 extern char __data_start[], _end[];
-enum { HARNESS_OWN = 1 << 16 };
+enum { HARNESS_OWN = 1 << 10 };
 
 static size_t fixed_memory(void)
 {
