@@ -131,8 +131,8 @@ local function build(work, program, flags, link, defines)
 end
 
 -- Words that could keep what a function does from being counted.
-local HIDING = {"no_sanitize", "asm", "__real_", "__wrap_", "__libc_", "__tsan_", "mmap", "sbrk",
-  "alloca"}
+local HIDING = {"no_sanitize", "disable_sanitizer", "asm", "__real_", "__wrap_", "__libc_", "__tsan_",
+  "mmap", "sbrk", "alloca", "maskload", "__builtin_ia32"}
 
 -- Looks for patterns in the learner's file, where macros and comments are gone: nil, or the first
 -- that is there, in words.
@@ -144,13 +144,24 @@ local function found_in(work, patterns, format)
   for line in ended.out:gmatch("([^\n]*)\n") do
     local at, name = line:match('^# (%d+) "([^"]*)"')
     if at then
-      file, number = name, tonumber(at)
+      file, number = name:match("[^/]*$"), tonumber(at)
     else
       for _, pattern in ipairs(file == work.file and patterns or {}) do
         local word = line:match(pattern)
         if word then return format:format(file, number, word) end
       end
       number = number + 1
+    end
+  end
+end
+
+-- What tells lines of the file apart from those of headers has to be true: nil, or why it is not.
+local function renamed_lines(work)
+  local text = assert(system.read(work.folder .. "/" .. work.file, 1 << 20))
+  text = text:gsub("\\\r?\n", ""):gsub("/%*.-%*/", " "):gsub("%%:", "#"):gsub("%?%?=", "#")
+  for line in text:gmatch("[^\r\n]+") do
+    if line:find("^%s*#%s*line%f[^%w_]") or line:find("^%s*#%s*%d") then
+      return work.file .. ": there is no #line in an exercise"
     end
   end
 end
@@ -197,7 +208,7 @@ function c.prepare(work)
   local problem, ended = build(work, "exercise", SANITIZERS, "-fsanitize=address,undefined", "")
   if problem then return problem end
   work.warnings = faults.warnings(ended.err, work.file)
-  return not_taken_away(work)
+  return renamed_lines(work) or not_taken_away(work)
 end
 
 -- prepare_costs(work) -> nil or a problem: the program that counts.

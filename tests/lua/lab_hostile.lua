@@ -297,6 +297,14 @@ local CHEATS = {
     DEAR .. COPIES, "would hide what the function costs"},
 }
 
+test("lines can't be given to another file, where nobody would look for what hides costs", function()
+  for _, line in ipairs {"#line 1", "# 1", "%:/**/line 1", "#li\\\nne 1"} do
+    local text = line .. " \"a.h\"\n__attribute__((no_sanitize(\"thread\")))\n" ..
+      "void deed(size_t N, const float *x, float *out)\n{\n" .. DEAR .. COPIES .. "}\n"
+    has(run.check(cheap, answer(text, "c"), {limits = LIMITS}).problem, "there is no #line")
+  end
+end)
+
 test("costs can't be talked down", function()
   for _, cheat in ipairs(CHEATS) do
     local text = "#include <stdio.h>\n" .. cheat[2] ..
