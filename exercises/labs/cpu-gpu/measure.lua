@@ -15,8 +15,8 @@ local measure = {}
 local ORACLE = 2048 -- tokens; beyond, its double sum takes too long
 local BLOCK = 64 -- of the two-level sums, whose number is part of a bound
 local MOST_RUNGS = 9
-local MOST_WATCHED = 1024 -- tokens of which accesses are counted
 
+measure.most_watched = 1024 -- tokens of which accesses are counted
 measure.epsilon = {float32 = 2.0 ^ -23, float64 = 2.0 ^ -52}
 measure.columns = {"form", "what", "device", "impl", "dtype", "heads", "tokens", "width",
   "max_rel", "bound", "ok", "reference", "seconds", "time_is", "speedup_over_cpu_fast",
@@ -98,7 +98,7 @@ end
 
 -- Sums over the lines of all kernels that a form runs for one head; none on other devices.
 local function accesses_of(form, N, inputs, device, impl)
-  if device ~= "emu" or N > MOST_WATCHED then return {} end
+  if device ~= "emu" or N > measure.most_watched then return {} end
   local one = mapped(inputs, function(t) return t[{{1, 1}}]:to(device) end)
   local sums = {global = {bytes = 0, actual = 0, least = 0},
     shared = {bytes = 0, actual = 0, least = 0}}

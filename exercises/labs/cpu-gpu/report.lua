@@ -1,6 +1,7 @@
 -- report.lua: what the lab's report says: the lines at its head, the tables of each form, the
 -- questions. Every number is of the run that wrote it.
 
+local measure = require "measure"
 local page = require "page"
 local report = require "tarn.report"
 
@@ -48,7 +49,9 @@ local explained = {
     "and has no speed-up. The others are medians (of gradients: one call for one head); " ..
     "a speed-up is over the fast form on the CPU.",
   "The accesses are those of a GPU. Bytes moved are sectors of 32 bytes: more than was asked " ..
-    "for where neighbouring threads read far apart, less where they read the same words.",
+    "for where neighbouring threads read far apart, less where they read the same words. A " ..
+    "wavefront of shared memory brings up to 32 words, 128 bytes. Accesses are counted up to " ..
+    measure.most_watched .. " tokens.",
   "By the least: how many times as many sectors, or wavefronts of shared memory, as these bytes " ..
     "need at best. Above 1, threads of a warp stand in each other's way.",
 }
