@@ -20,7 +20,7 @@ static inline bool is_rare(const struct features *f, size_t t)
 }
 
 /* Gn for n queries from i on; zeros for a row whose den is 0. dout is asked for so many
- * entries ahead. */
+ * entries ahead: 0 where the tiles do that. */
 static void make_Gn(const struct features *f, const struct tarn_attn *a, size_t i,
                     size_t n, ptrdiff_t ahead, real *Gn, size_t stride)
 {

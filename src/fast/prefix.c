@@ -92,8 +92,14 @@ static void causal_block(struct causal *c, size_t i, size_t n)
     const real *v = (const real *)a->v + i * a->M + c->first;
     real *out = (real *)a->out + i * a->M + c->first;
     features_make(&c->f, a, i, n, true);
-    recur(&c->S, n, (struct rows){c->f.q, C}, (struct rows){c->f.k, C},
-          (struct rows){v, M}, out, M, c->f.scale);
+    struct tokens tokens = {.q = {c->f.q, C},
+                            .k = {c->f.k, C},
+                            .v = {v, M},
+                            .out = out,
+                            .out_stride = M,
+                            .scale = c->f.scale,
+                            .streams = {{v, M}, {out, M}}};
+    recur(&c->S, n, &tokens);
     features_divide(&c->f, n, c->columns, out, a->M);
     if (!finite_rows(n, c->columns, out, M)) a->suspect = true;
     c->count += n;

@@ -192,14 +192,28 @@ static struct rows rows_before(const void *x, size_t width, size_t i)
     return (struct rows){(const real *)x + i * width - width, -(ptrdiff_t)width};
 }
 
+/* u, which is dphi(q) but for gd z. */
+static void sum_for_queries(struct grad *g, size_t i, size_t n)
+{
+    const struct tarn_attn *a = g->a;
+    const size_t padded = g->f.padded;
+    const struct rows v = rows_of(a->v, a->M, i);
+    struct tokens x = {.q = rows_of(g->Gn, g->padded, 0),
+                       .k = v,
+                       .v = rows_of(g->f.k, padded, 0),
+                       .out = g->rows,
+                       .out_stride = (ptrdiff_t)padded,
+                       .scale = ones,
+                       .streams = {rows_of(a->dout, a->M, i), v}};
+    recur(&g->across, n, &x);
+}
+
 static void forward_block(struct grad *g, size_t i, size_t n)
 {
     const struct tarn_attn *a = g->a;
-    const size_t M = a->M, padded = g->f.padded;
     features_make(&g->f, a, i, n, true);
-    make_Gn(&g->f, a, i, n, AHEAD, g->Gn, g->padded);
-    recur(&g->across, n, rows_of(g->Gn, g->padded, 0), rows_of(a->v, M, i),
-          rows_of(g->f.k, padded, 0), g->rows, (ptrdiff_t)padded, ones);
+    make_Gn(&g->f, a, i, n, 0, g->Gn, g->padded);
+    sum_for_queries(g, i, n);
     make_gd(&g->f, n, g->rows, g->f.padded, g->gd);
     add_z(g, n);
     if (!query_rows(&g->f, a, i, n, g->rows, g->f.padded)) g->a->suspect = true;
@@ -220,7 +234,7 @@ static void find_block(struct grad *g, size_t i, size_t n)
         if (is_rare(&g->f, t) && a->phi != TARN_PHI_NONE)
             rare_features(a, i + t, g->f.q + t * g->f.padded);
     }
-    make_Gn(&g->f, a, i, n, -AHEAD, g->Gn, g->padded);
+    make_Gn(&g->f, a, i, n, 0, g->Gn, g->padded);
 }
 
 /* rows += r_t, where r grows from the last token back. */
@@ -239,18 +253,45 @@ static void add_r(struct grad *g, size_t n)
     }
 }
 
-static void backward_block(struct grad *g, size_t i, size_t n)
+/* dphi(k), but for r. */
+static void sum_for_keys(struct grad *g, size_t i, size_t n)
+{
+    const struct tarn_attn *a = g->a;
+    const size_t padded = g->f.padded;
+    const struct rows v = rows_before(a->v, a->M, i + n);
+    struct tokens x = {.q = v,
+                       .k = rows_before(g->Gn, g->padded, n),
+                       .v = rows_before(g->f.q, padded, n),
+                       .out = g->rows + (n - 1) * padded,
+                       .out_stride = -(ptrdiff_t)padded,
+                       .scale = ones,
+                       .streams = {v, rows_before(a->dk, a->C, i + n)}};
+    recur(&g->across, n, &x);
+}
+
+/* dv, where it stays. */
+static void sum_for_values(struct grad *g, size_t i, size_t n)
 {
     const struct tarn_attn *a = g->a;
     const size_t M = a->M, padded = g->f.padded;
-    const struct rows q = rows_before(g->f.q, padded, n),
-                      k = rows_before(g->f.k, padded, n),
-                      Gn = rows_before(g->Gn, g->padded, n),
-                      v = rows_before(a->v, M, i + n);
+    struct tokens x = {
+        .q = rows_before(g->f.k, padded, n),
+        .k = rows_before(g->f.q, padded, n),
+        .v = rows_before(g->Gn, g->padded, n),
+        .out = (real *)a->dv + (i + n - 1) * M,
+        .out_stride = -(ptrdiff_t)M,
+        .scale = ones,
+        .streams = {rows_before(a->dout, M, i + n), rows_before(a->dv, M, i + n)}};
+    recur(&g->R, n, &x);
+}
+
+static void backward_block(struct grad *g, size_t i, size_t n)
+{
+    const struct tarn_attn *a = g->a;
+    const size_t M = a->M;
     find_block(g, i, n);
-    recur(&g->across, n, v, Gn, q, g->rows + (n - 1) * padded, -(ptrdiff_t)padded,
-          ones);
-    recur(&g->R, n, k, q, Gn, (real *)a->dv + (i + n - 1) * M, -(ptrdiff_t)M, ones);
+    sum_for_keys(g, i, n);
+    sum_for_values(g, i, n);
     add_r(g, n);
     if (!key_rows(&g->f, a, i, n, g->rows, g->f.padded, -AHEAD) ||
         !finite_rows(n, M, (const real *)a->dv + i * M, (ptrdiff_t)M))

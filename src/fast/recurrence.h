@@ -42,13 +42,15 @@ struct rows {
 
 /* Tokens before a group of columns: their factors for each row of S, what they bring, and
  * where their outputs go. The second vector begins `second` columns after the first; out_t
- * is multiplied by scale[t]. */
+ * is multiplied by scale[t]. `streams` are rows far away in memory that go with the tokens,
+ * in whatever role: a tile asks for those of the same tokens in the next block. */
 struct tokens {
     struct rows q, k, v;
     real *out;
     ptrdiff_t out_stride;
-    size_t second;
     const real *scale;
+    struct rows streams[2];
+    size_t second;
 };
 
 INLINE struct rows rows_from(struct rows x, ptrdiff_t t)
@@ -58,10 +60,15 @@ INLINE struct rows rows_from(struct rows x, ptrdiff_t t)
 
 INLINE struct tokens tokens_from(const struct tokens *x, ptrdiff_t t)
 {
-    return (struct tokens){rows_from(x->q, t), rows_from(x->k, t),
-                           rows_from(x->v, t), x->out + t * x->out_stride,
-                           x->out_stride,      x->second,
-                           x->scale + t};
+    return (struct tokens){
+        .q = rows_from(x->q, t),
+        .k = rows_from(x->k, t),
+        .v = rows_from(x->v, t),
+        .out = x->out + t * x->out_stride,
+        .out_stride = x->out_stride,
+        .scale = x->scale + t,
+        .streams = {rows_from(x->streams[0], t), rows_from(x->streams[1], t)},
+        .second = x->second};
 }
 
 /* S, R rows of `columns`, padded to whole vectors; `part` is NULL for plain sums. */
@@ -122,8 +129,18 @@ INLINE void tile_rows(const int U, const int T, const int V, const bool levels,
 }
 //< region fast_tile
 
-/* T tokens against V vectors of columns, all rows of S. What the next block will need is
- * asked for: the hint is as good as any beyond the end. */
+/* Asks for V vectors of T rows of the next block: the hint is as good as any beyond the end.
+ * It comes a few lines at a time, between much arithmetic; a whole block of them at once
+ * would have to wait for the memory. */
+INLINE void fetch(const int T, const int V, struct rows x)
+{
+    UNROLL
+    for (int t = 0; t < T; t++) UNROLL
+    for (int c = 0; c < V; c++)
+        __builtin_prefetch(x.at + t * x.stride + c * LANES, 0, 3);
+}
+
+/* T tokens against V vectors of columns, all rows of S. */
 INLINE void tile(const int T, const int V, const bool levels, size_t R,
                  const struct tokens *x, real *S, real *part)
 {
@@ -131,13 +148,11 @@ INLINE void tile(const int T, const int V, const bool levels, size_t R,
     UNROLL
     for (int t = 0; t < T; t++) UNROLL
     for (int c = 0; c < V; c++) {
-        const real *v = x->v.at + t * x->v.stride + (size_t)c * x->second;
-        real *out = x->out + t * x->out_stride + (size_t)c * x->second;
-        values[t][c] = load(v);
+        values[t][c] = load(x->v.at + t * x->v.stride + (size_t)c * x->second);
         sums[t][c] = splat(0);
-        __builtin_prefetch(v + BLOCK * x->v.stride, 0, 3);
-        __builtin_prefetch(out + BLOCK * x->out_stride, 1, 3);
     }
+    fetch(T, V, x->streams[0]);
+    fetch(T, V, x->streams[1]);
     size_t r = 0;
     for (; r + ABREAST <= R; r += ABREAST) {
         tile_rows(ABREAST, T, V, levels, x, r, values, sums, S, part);
@@ -218,20 +233,23 @@ INLINE size_t column_of(const struct packed *p, size_t j)
     return j + LANES <= p->columns ? j : p->columns - LANES;
 }
 
-/* n tokens, at most BLOCK, against all columns. */
-static void recur(const struct packed *p, size_t n, struct rows q, struct rows k,
-                  struct rows v, real *out, ptrdiff_t out_stride, const real *scale)
+/* n tokens, at most BLOCK, against all columns: x is moved from group to group. (A copy
+ * of it would be read, as a whole, before its parts have been written.) */
+static void recur(const struct packed *p, size_t n, struct tokens *x)
 {
-    struct tokens x = {q, k, v, out, out_stride, LANES, scale};
-    if (p->columns > 0 && p->columns < LANES) narrow_group(p, n, x);
+    const struct tokens next = tokens_from(x, BLOCK);
+    const real *v = x->v.at;
+    real *out = x->out;
+    if (p->columns > 0 && p->columns < LANES) narrow_group(p, n, *x);
     if (p->columns < LANES) return;
     for (size_t j = 0, width; j < p->columns; j += width) {
         width = group_width(p->columns - j);
         const size_t first = column_of(p, j);
-        x.v.at = v.at + first;
-        x.out = out + first;
-        x.second = width > LANES ? column_of(p, j + LANES) - first : 0;
-        group(p, width, j, n, &x);
+        x->v.at = v + first;
+        x->out = out + first;
+        for (int s = 0; s < 2; s++) x->streams[s].at = next.streams[s].at + first;
+        x->second = width > LANES ? column_of(p, j + LANES) - first : 0;
+        group(p, width, j, n, x);
     }
 }
 
