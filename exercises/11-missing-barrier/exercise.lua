@@ -56,6 +56,14 @@ return {
             __syncthreads();
         }]]},
       }},
+    {name = "of-a-warp", fails = "several warps", says = "race",
+      because = "only the threads of one warp wait for each other",
+      change = {
+        {"        __syncthreads();\n        s[i] += before;", "        __syncwarp();\n        s[i] += before;"},
+      }},
+    {name = "no-first", fails = "one warp", says = "race",
+      because = "the first round may read what is not written yet",
+      change = {{"? k[i * C + c] : 0;\n    __syncthreads();", "? k[i * C + c] : 0;"}}},
     {name = "after-the-sum", fails = "several warps", says = "race",
       because = "two barriers stand after the sum, none before it",
       change = {

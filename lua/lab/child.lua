@@ -127,10 +127,22 @@ local function run_one(run, loaded)
   say(format("cost %d instructions %d\n", run.number, count(true)))
 end
 
+-- A message about a name that is not there says so if it was taken away.
+local away = {}
+local function about_name(text)
+  for _, name in ipairs(away) do
+    if find(text, "'" .. name .. "'", 1, true) then
+      return gsub(text, ": did you mean.*", "") .. ": this exercise is solved without it"
+    end
+  end
+  return text
+end
+
 -- The message of an error with the line of the learner's file where it happened.
 local learners_file
 local function explain(problem)
-  local text = type(problem) == "string" and problem or "error object: " .. tostring(problem)
+  local text = type(problem) == "string" and about_name(problem) or
+    "error object: " .. tostring(problem)
   if find(text, "^[^\n]-:%d+:") then return text end
   for name, line in gmatch(traceback("", 2), "\n%s*([^\n:]+):(%d+): in ") do
     if name == learners_file then return name .. ":" .. line .. ": " .. text end
@@ -154,7 +166,7 @@ end
 local function run_lua(order)
   take_away(order.without)
   take_finalizers()
-  learners_file = order.file
+  learners_file, away = order.file, order.without or away
   limit(order.memory)
   count() -- coroutines that are made while loading are counted too
   local ok, loaded = xpcall(load_file, explain, order)

@@ -149,7 +149,9 @@ end
 local function near(list, word)
   local names, some = {}, with(list, word)
   if #word >= SHORTEST and #some > 0 and #some <= MOST_NEAR then
-    return "; did you mean '" .. table.concat(some, "' or '") .. "'?"
+    local last = "'" .. table.remove(some) .. "'"
+    return "; did you mean " .. (#some > 0 and "'" .. table.concat(some, "', '") .. "' or " or "") ..
+      last .. "?"
   end
   for _, exercise in ipairs(list) do
     names[exercise.name], names[exercise.id] = exercise.name, exercise.name

@@ -108,7 +108,7 @@ end)
 test("a name that is near one is told, and a number that means several", function()
   raises("no exercise 'prefixloop'; did you mean 'prefix-loop'?", course.find, list, "prefixloop")
   raises("no exercise 'loop'; did you mean 'prefix-loop'?", course.find, list, "loop")
-  raises("no exercise 'title of'; did you mean 'prefix-loop' or 'step' or 'memory'?", course.find,
+  raises("no exercise 'title of'; did you mean 'prefix-loop', 'step' or 'memory'?", course.find,
     list, "title of")
   raises("no exercise 'qqqqqq'; tarn-lab list names them all", course.find, list, "qqqqqq")
   raises("chapter 4 has several: 4.1 prefix-loop, 4.2 step", course.find, list, "4")

@@ -142,6 +142,7 @@ test("what is taken away is not there, as a function or a method", function()
     local case = check_lua("return function(x, a) return " .. call .. " end").cases[1]
     assert(not case.ok)
     has(case.message, "cumsum")
+    has(case.message, ": this exercise is solved without it")
   end
 end)
 
