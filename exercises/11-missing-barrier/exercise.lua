@@ -59,7 +59,8 @@ return {
     {name = "of-a-warp", fails = "several warps", says = "race",
       because = "only the threads of one warp wait for each other",
       change = {
-        {"        __syncthreads();\n        s[i] += before;", "        __syncwarp();\n        s[i] += before;"},
+        {"        __syncthreads();\n        s[i] += before;",
+          "        __syncwarp();\n        s[i] += before;"},
       }},
     {name = "no-first", fails = "one warp", says = "race",
       because = "the first round may read what is not written yet",

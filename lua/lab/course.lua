@@ -149,9 +149,8 @@ end
 local function near(list, word)
   local names, some = {}, with(list, word)
   if #word >= SHORTEST and #some > 0 and #some <= MOST_NEAR then
-    local last = "'" .. table.remove(some) .. "'"
-    return "; did you mean " .. (#some > 0 and "'" .. table.concat(some, "', '") .. "' or " or "") ..
-      last .. "?"
+    local names_of = "'" .. table.concat(some, "', '") .. "'?"
+    return "; did you mean " .. names_of:gsub(", ('[^']*'%?)$", " or %1")
   end
   for _, exercise in ipairs(list) do
     names[exercise.name], names[exercise.id] = exercise.name, exercise.name

@@ -131,8 +131,8 @@ local function build(work, program, flags, link, defines)
 end
 
 -- Words that could keep what a function does from being counted.
-local HIDING = {"no_sanitize", "disable_sanitizer", "asm", "__real_", "__wrap_", "__libc_", "__tsan_",
-  "mmap", "sbrk", "alloca", "maskload", "__builtin_ia32"}
+local HIDING = {"no_sanitize", "disable_sanitizer", "asm", "__real_", "__wrap_", "__libc_",
+  "__tsan_", "mmap", "sbrk", "alloca", "maskload", "__builtin_ia32"}
 
 -- Looks for patterns in the learner's file, where macros and comments are gone: nil, or the first
 -- that is there, in words.
