@@ -362,10 +362,11 @@ AS_IF([test "$enable_doc" = no],
   [tarn_missing="$tarn_missing
     book: left out by --disable-doc, so no make html, no make pdf"],
   [AS_IF([test -z "$PANDOC"], [book_package=pandoc book_problem="pandoc not found"],
-    [$PANDOC -v | $AWK 'NR == 1 { split([$]2, v, "."); exit !(v@<:@1@:>@ > 2 || v@<:@1@:>@ == 2 && v@<:@2@:>@ >= 17) }'],
+    [tarn_pandoc=`$PANDOC -v | $AWK 'NR == 1 { print [$]2 }'`
+    echo "$tarn_pandoc" | $AWK -F. '{ exit !([$]1 > 2 || [$]1 == 2 && [$]2 >= 17) }'],
     [AS_IF([test -z "$NODE"], [book_package=nodejs book_problem="node not found"],
       [test "$KATEX" = no], [book_package=katex book_problem="katex not found"])],
-    [book_package=pandoc book_problem="pandoc is older than 2.17"])
+    [book_package= book_problem="pandoc ${tarn_pandoc:-without a version} is older than 2.17"])
   AS_IF([test "$have_lua" != yes], [book_package=liblua5.4-dev book_problem="the program tarn is not built"])
   AS_IF([test -z "$book_problem"],
     [have_book=yes
@@ -374,7 +375,7 @@ AS_IF([test "$enable_doc" = no],
     TARN_NOTE([$have_paper], [weasyprint], [the book as PDF, make pdf], [weasyprint],
       [no PDF of the book])],
     [tarn_missing="$tarn_missing
-    book: $book_problem, so no make html, no make pdf. Debian package: $book_package"])])
+    book: $book_problem, so no make html, no make pdf${book_package:+. Debian package: $book_package}"])])
 AC_SUBST([have_book])
 AC_SUBST([have_paper])
 AM_CONDITIONAL([WITH_BOOK], [test $have_book = yes])

@@ -76,6 +76,15 @@ without help2man '^    help2man: not found, .*Debian package: help2man' bin/help
 without gnuplot '^    gnuplot: not found, .*gnuplot-nox' bin/gnuplot
 if grep -q '^    book: make html' work/out; then
     without pandoc '^    book: pandoc not found, so no make html.*Debian package: pandoc' bin/pandoc
+    # Ubuntu 22.04 has such a one; the package would not help.
+    old_pandoc() {
+        mv bin/pandoc pandoc && printf '#!/bin/sh\necho pandoc 2.9.2.1\n' >bin/pandoc && chmod +x bin/pandoc
+        summary '^    book: pandoc 2[.]9[.]2[.]1 is older than 2[.]17, so no make html, no make pdf$'
+        status=$?
+        mv -f pandoc bin/pandoc
+        return $status
+    }
+    check "a pandoc that is too old is told with its version" old_pandoc
     without node '^    book: node not found, so no make html.*Debian package: nodejs' bin/node
 fi
 if grep -q '^    weasyprint: the book' work/out; then

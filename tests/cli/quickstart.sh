@@ -46,4 +46,31 @@ tells_success() {
 check "a check in which something fails counts it and ends with status 1" tells_failures
 check "so does one in which all goes on after a test failed" tells_one_failure
 check "a check in which nothing fails ends with status 0" tells_success
+
+# A build of three files, and a program that says how it was called.
+cat >Makefile.tour <<'END'
+all:
+	@echo "  CC       src/core/one.lo"; echo "  KERNEL   cuda/sim.emu.lo"
+	@echo "  CC       src/core/two.lo"; echo "cc: warning"
+	@printf '#!/bin/sh\necho "$$0 $$@"\n' >tarn; chmod +x tarn; $(ENDS)
+install:
+	@mkdir -p $(PREFIX)/bin && cp tarn $(PREFIX)/bin/
+END
+# toured ENDS ARGUMENT...: builds in that tree, the build ending with that command.
+toured() {
+    printf '#!/bin/sh\n{ echo "ENDS=%s"; echo "PREFIX=${1#--prefix=}"; cat ../Makefile.tour; } >Makefile
+touch config.status\n' "$1" >configure
+    shift
+    rm -rf build && sh ./quickstart --no-install "$@" >"$SCRATCH/out" 2>&1 </dev/null
+}
+line() { grep -cxF -e "$1" "$SCRATCH/out" | grep -qx 1 || { cat "$SCRATCH/out"; return 1; }; }
+shows_progress() { toured true && line "  src/core" && line "  cuda (emu)" && ! grep warning "$SCRATCH/out"; }
+check "a build shows each folder once" shows_progress
+names_programs() {
+    toured true --prefix=there && line "$PWD/there/bin/tarn -e tour()" &&
+        tail -1 "$SCRATCH/out" | grep -q "prompt: $PWD/there/bin/tarn;"
+}
+check "what is installed runs the tour and is named" names_programs
+shows_failure() { ! toured false && line "cc: warning" && grep -q 'make failed' "$SCRATCH/out"; }
+check "a build that fails shows what make said" shows_failure
 finish
