@@ -40,9 +40,10 @@ return {
     {name = "fewer features than lanes, more rows than warps", equation = "eq 20", points = 2,
       inputs = state(2, 7, 9)},
     {name = "more features than lanes", equation = "eq 20", points = 2, inputs = state(2, 70, 5)},
+    {name = "more values than threads", equation = "eq 20", points = 1, inputs = state(1, 5, 131)},
     {name = "a faint denominator is kept from below", equation = "eq 20", points = 1,
       inputs = state(2, 12, 6, 1e-6)},
-    {name = "four sectors a request", equation = "coalesced", points = 6, inputs = state(2, 64, 40),
+    {name = "four sectors a request", equation = "coalesced", points = 5, inputs = state(2, 64, 40),
       limit = {global = 1.05}},
   },
   predict = {
@@ -82,6 +83,9 @@ return {
       change = {
         {"for (int by = 16; by > 0; by /= 2)", "for (int by = 16; lane < C && by > 0; by /= 2)"},
       }},
+    {name = "value-a-thread", fails = "more values than threads",
+      because = "each thread divides one value, and those beyond the 128th are left out",
+      change = {{"for (int m = t; m < M; m += blockDim.x)", "if (const int m = t; m < M)"}}},
     {name = "one-turn", fails = "more features than lanes",
       because = "features beyond the 32nd are left out",
       change = {{"for (int c = lane; c < C; c += 32)", "if (const int c = lane; c < C)"}}},
