@@ -93,12 +93,18 @@ local function costs_of(case)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
--- What is wrong, unless an earlier case has said just that.
+-- What is wrong, unless an earlier case has said just that: `told` has the messages, each with its
+-- case, and the last one.
 local function add_message(page, case, told)
-  if not case.message then return end
-  local earlier = told[case.message]
-  page:text(earlier and ("the same error as in '%s'"):format(earlier) or case.message, INDENT)
-  told[case.message] = earlier or case.name
+  local earlier = told.cases[case.message]
+  if not earlier then
+    page:text(case.message, INDENT)
+  elseif told.last == case.message then
+    page:text("the same error", INDENT)
+  else
+    page:text(("the same error as in '%s'"):format(earlier), INDENT)
+  end
+  told.cases[case.message], told.last = earlier or case.name, case.message
 end
 
 -- Only the first that failed shows its neighbours: the others often fail for the same reason.
@@ -110,8 +116,8 @@ local function add_case(page, case, told)
   local cost = costs_of(case)
   if cost then page:text("it took " .. cost, INDENT) end
   if case.ok then return end
-  local in_full = next(told) == nil
-  add_message(page, case, told)
+  local in_full = not told.last
+  if case.message then add_message(page, case, told) end
   if in_full and case.near then add_neighbours(page, case) end
 end
 
@@ -130,7 +136,7 @@ function show.result(page, exercise, result)
   elseif result.problem then
     page:labelled("red", "FAILED", result.problem)
   else
-    local told = {} -- message -> the case that had it first
+    local told = {cases = {}}
     for _, case in ipairs(result.cases) do add_case(page, case, told) end
     add_output(page, result.output)
   end

@@ -86,10 +86,11 @@ test("an error that comes again is told once, and what was printed is shown", fu
     return {name = name, ok = false, points = 0, max = 2, message = message}
   end
   local text = shown {output = "here\n  there\n",
-    cases = {case("one", "a.lua:2: oh"), case("two", "a.lua:2: oh"), case("three", "no")}}
+    cases = {case("one", "a.lua:2: oh"), case("two", "a.lua:2: oh"), case("three", "no"),
+      case("four", "a.lua:2: oh")}}
   is(select(2, text:gsub("a.lua:2: oh", "")), 1)
-  has(text, "the same error as in 'one'")
-  has(text, "        no\n  it printed:\n    here\n      there\n[")
+  has(text, "two\n        the same error\n")
+  has(text, "four\n        the same error as in 'one'\n  it printed:\n    here\n      there\n[")
 end)
 
 test("what can't be run here was skipped, and did not fail", function()
