@@ -60,6 +60,7 @@ static __attribute__((noinline)) void add_group(const struct features *f, size_t
                              .a_step = padded,
                              .b = v,
                              .b_step = v_stride,
+                             .b_ahead = BLOCK * v_stride,
                              .out = S_part,
                              .out_row = WIDTH},
             NULL);

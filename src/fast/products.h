@@ -17,12 +17,13 @@
 
 enum { ROWS = MANY ? 8 : 4, WIDTH = 2 * LANES };
 
-/* Where a[t, p] and b[p] are, and where out[t] goes: distances in elements. */
+/* Where a[t, p] and b[p] are, and where out[t] goes: distances in elements. Where b comes
+ * from memory, the first tile asks for what lies `b_ahead` further on. */
 struct product {
     const real *a;
     ptrdiff_t a_row, a_step;
     const real *b;
-    ptrdiff_t b_step;
+    ptrdiff_t b_step, b_ahead;
     real *out;
     ptrdiff_t out_row;
     const real *from; /* PULL */
@@ -48,6 +49,11 @@ INLINE void product_tile(const int T, const int V, const enum product_kind kind,
     for (int t = 0; t < T; t++) sums[t][0] = sums[t][1] = splat(0);
     for (size_t p = 0; p < n; p++) {
         const vec b[2] = {load(x.b), V == 2 ? load(x.b + LANES) : splat(0)};
+        if (x.b_ahead != 0) {
+            UNROLL
+            for (int c = 0; c < V; c++)
+                __builtin_prefetch(x.b + x.b_ahead + c * LANES, 0, 3);
+        }
         UNROLL
         for (int t = 0; t < T; t++) {
             const vec a = splat(x.a[t * x.a_row]);
@@ -76,6 +82,7 @@ INLINE void product_rows(const int V, const enum product_kind kind, size_t rows,
         x_t.a += (ptrdiff_t)t * x.a_row;
         x_t.out += (ptrdiff_t)t * x.out_row;
         x_t.from += (ptrdiff_t)t * x.from_row;
+        if (t > 0) x_t.b_ahead = 0;
         if (t + ROWS <= rows)
             product_tile(ROWS, V, kind, n, x_t, scale + t);
         else

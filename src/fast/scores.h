@@ -210,6 +210,7 @@ static __attribute__((noinline)) void sum_group(struct group g, struct product a
 {
     a.b = g.x + (ptrdiff_t)j * g.x_stride;
     a.b_step = g.x_stride;
+    a.b_ahead = 0; /* a block is read again and again: it is near */
     a.out = g.out + (ptrdiff_t)i * g.out_stride;
     a.out_row = g.out_stride;
     if (!g.from) {
