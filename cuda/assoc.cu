@@ -7,8 +7,8 @@
  *   k1    one thread an entry: of S and z, then of the output
  *   k2    the keys in pieces, all at once, and products of squares: 2 (N + N_q) C M flops a
  *         head, and in arrays of N rows (for C, M up to 64) k, v, q and out once each
- *   tf32  k2 with its products on tensor cores; float only, and only if it is asked for. z and
- *         the denominators are what they are in k2
+ *   tf32  k2 with its products on tensor cores, and bf16; float only, and only if it is asked
+ *         for. z and the denominators are what they are in k2
  *
  * q and k are features. */
 #include "cuda/assoc.cuh"

@@ -136,8 +136,8 @@ template <class T> __global__ void meet_by_entry(meeting<T> a)
 template <class T, class P>
 __global__ void __launch_bounds__(256) meet_by_square(meeting<T> a)
 {
-    SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
-    SHARED(T, ss, [tile<T>::side][tile<T>::pitch]);
+    SHARED(typename P::square, xs);
+    SHARED(typename P::square, ss);
     SHARED(T, den, [tile<T>::side]);
     constexpr size_t L = tile<T>::side;
     const size_t t = threadIdx.x, per_head = (a.N + L - 1) / L;
@@ -157,13 +157,13 @@ __global__ void __launch_bounds__(256) meet_by_square(meeting<T> a)
         else
             load<T>(ss, S + a0 * a.B + b0, a.B, a.A - a0, a.B - b0);
         __syncthreads();
-        const auto row = [&](int y, int i) { return xs[i][y]; };
+        const auto row = [&](int y, int i) { return xs(i, y); };
         if (a.turned)
-            P::multiply(sum, width, row, [&](int y, int b) { return ss[b][y]; });
+            P::multiply(sum, width, row, [&](int y, int b) { return ss(b, y); });
         else
-            P::multiply(sum, width, row, [&](int y, int b) { return ss[y][b]; });
+            P::multiply(sum, width, row, [&](int y, int b) { return ss(y, b); });
         if (divides)
-            for (int y = 0; y < width; y++) below += xs[t][y] * z[a0 + y];
+            for (int y = 0; y < width; y++) below += xs(int(t), y) * z[a0 + y];
         __syncthreads();
     }
     if (divides) {

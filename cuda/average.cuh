@@ -79,7 +79,7 @@ tarn_status average_k1(tarn_context *ctx, const pairs<T> &p, T *out,
 template <class T> struct team {
     static constexpr int size = tile<T>::threads / tile<T>::side;
     static constexpr int share = tile<T>::side / size; /* entries of each */
-    int row, first; /* the row, and the first entry of this thread */
+    int row, lane;
     T gain, max, den, den_part;
 };
 
@@ -89,7 +89,7 @@ __device__ inline team<T> team_of_thread(const pairs<T> &p, size_t first, size_t
 {
     const int t = static_cast<int>(threadIdx.x), size = team<T>::size, row = t / size;
     const T gain = size_t(row) < count ? gain_of(p, first + row) : T(1);
-    return {row, t % size * team<T>::share, gain, lowest<T>(), 0, 0};
+    return {row, t % size, gain, lowest<T>(), 0, 0};
 }
 
 /* f(mine, other's) over all of a team, the same for each of them. */
@@ -104,19 +104,22 @@ template <class T, class F> __device__ inline T over_team(T x, F f)
 /* Turns a row of scores into similarities, and adds them to the row's denominator. If there is
  * a new largest score, all sums so far were divided by too little: the result is the factor
  * that makes up for it. */
-template <class T>
-__device__ inline T similarities_of_row(const pairs<T> &p, team<T> &mine, T *row)
+template <class T, class Square>
+__device__ inline T similarities_of_row(const pairs<T> &p, team<T> &mine, Square &ys)
 {
-    T *const s = row + mine.first, max = mine.max, factor = 1, sum = 0;
+    const auto s = [&](int x) -> T & {
+        return ys(mine.row, Square::of_team(mine.lane, x, team<T>::size));
+    };
+    T max = mine.max, factor = 1, sum = 0;
     if (p.has_exponent) {
-        for (int x = 0; x < team<T>::share; x++) max = larger(max, s[x]);
+        for (int x = 0; x < team<T>::share; x++) max = larger(max, s(x));
         max = over_team(max, larger<T>);
         factor = exp(mine.gain * (mine.max - max));
         mine.max = max;
     }
     for (int x = 0; x < team<T>::share; x++) {
-        s[x] = similarity(p, s[x], max, mine.gain);
-        sum += s[x];
+        s(x) = similarity(p, s(x), max, mine.gain);
+        sum += s(x);
     }
     sum = over_team(sum, [](T a, T b) { return a + b; });
     mine.den *= factor;
@@ -142,8 +145,8 @@ template <class T, class P>
 __global__ void __launch_bounds__(256, least_blocks<T>)
     average_by_square(pairs<T> p, T *out, statistics<T> stats)
 {
-    SHARED(T, xs, [tile<T>::side][tile<T>::pitch]); /* of q, then of v */
-    SHARED(T, ys, [tile<T>::side][tile<T>::pitch]); /* of k, then the similarities */
+    SHARED(typename P::square, xs);     /* of q, then of v */
+    SHARED(typename P::square, ys);     /* of k, then the similarities */
     SHARED(T, of_row, [tile<T>::side]); /* factors, at the end denominators */
     constexpr size_t L = tile<T>::side;
     const size_t per_head = (p.N_q + L - 1) / L, h = blockIdx.x / per_head;
@@ -160,19 +163,19 @@ __global__ void __launch_bounds__(256, least_blocks<T>)
         each_with_each<T, P>(sum, q, k, p.distance, xs, ys);
         P::each([&](int u, int w, int i, int j) {
             const bool sees = j0 + j < seen.keys(i);
-            ys[i][j] = sees ? scored(p, sum[u][w]) : unseen(p);
+            ys(i, j) = sees ? scored(p, sum[u][w]) : unseen(p);
         });
         load<T>(xs, v.first + m0, v.width, v.count, p.M - m0);
         __syncthreads();
-        const T factor = similarities_of_row(p, mine, ys[mine.row]);
-        if (mine.first == 0) of_row[mine.row] = factor;
+        const T factor = similarities_of_row(p, mine, ys);
+        if (mine.lane == 0) of_row[mine.row] = factor;
         __syncthreads();
         P::each([&](int u, int w, int i, int) {
             total[u][w] *= of_row[i], part[u][w] *= of_row[i];
         });
         const int count = static_cast<int>(v.count);
-        const auto s = [&](int j, int i) { return ys[i][j]; };
-        const auto value = [&](int j, int m) { return xs[j][m]; };
+        const auto s = [&](int j, int i) { return ys(i, j); };
+        const auto value = [&](int j, int m) { return xs(j, m); };
         if (j0 + v.count <= seen.keys(0))
             P::multiply(part, count, s, value);
         else
@@ -182,7 +185,7 @@ __global__ void __launch_bounds__(256, least_blocks<T>)
         P::each([&](int u, int w, int, int) { carry(part[u][w], total[u][w]); });
         __syncthreads();
     }
-    const bool exists = mine.first == 0 && size_t(mine.row) < q.count;
+    const bool exists = mine.lane == 0 && size_t(mine.row) < q.count;
     const size_t row = h * p.N_q + i0 + mine.row;
     if (exists) {
         const T den = denominator(mine.den + mine.den_part,

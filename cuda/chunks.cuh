@@ -59,8 +59,8 @@ template <class T, class P = plain_cores<T>>
 __global__ void __launch_bounds__(256)
     chunk_sums(chunks d, const T *k, const T *v, const T *w, T *states)
 {
-    SHARED(T, ks, [tile<T>::side][tile<T>::pitch]);
-    SHARED(T, vs, [tile<T>::side][tile<T>::pitch]);
+    SHARED(typename P::square, ks);
+    SHARED(typename P::square, vs);
     constexpr size_t L = tile<T>::side;
     const size_t t = threadIdx.x, c0 = blockIdx.y * L, m0 = blockIdx.z * L;
     const own chunk = own_chunk(d);
@@ -74,12 +74,12 @@ __global__ void __launch_bounds__(256)
         load<T>(vs, v + first * d.M + m0, d.M, rows, d.M - m0);
         __syncthreads();
         P::multiply(
-            S_part, int(rows), [&](int i, int c) { return ks[i][c]; },
-            [&](int i, int m) { return vs[i][m]; });
+            S_part, int(rows), [&](int i, int c) { return ks(i, c); },
+            [&](int i, int m) { return vs(i, m); });
         P::each([&](int u, int n, int, int) { carry(S_part[u][n], S[u][n]); });
         if (m0 > 0 || t >= L) continue;
         for (size_t i = 0; i < rows; i++)
-            z_part += ks[i][t] * (w ? w[first + i] : T(1));
+            z_part += ks(int(i), int(t)) * (w ? w[first + i] : T(1));
         carry(z_part, z);
     }
     T *const state = states + blockIdx.x * state_size(d);
@@ -167,8 +167,8 @@ __global__ void __launch_bounds__(256)
     chunk_outputs(chunks d, const T *q, const T *k, const T *v, const T *before,
                   const T *eps_row, T eps, T *out, T *dens)
 {
-    SHARED(T, qs, [tile<T>::side][tile<T>::pitch]); /* q, at the end Q K^T */
-    SHARED(T, bs, [tile<T>::side][tile<T>::pitch]); /* k, S, v in turn */
+    SHARED(typename P::square, qs); /* q, at the end Q K^T */
+    SHARED(typename P::square, bs); /* k, S, v in turn */
     SHARED(T, den, [tile<T>::side]);
     constexpr int L = tile<T>::side;
     const int t = static_cast<int>(threadIdx.x);
@@ -185,29 +185,29 @@ __global__ void __launch_bounds__(256)
         load<T>(bs, k + first * d.C + c0, d.C, rows, d.C - c0);
         __syncthreads();
         P::multiply(
-            a, width, [&](int c, int i) { return qs[i][c]; },
-            [&](int c, int j) { return bs[j][c]; });
+            a, width, [&](int c, int i) { return qs(i, c); },
+            [&](int c, int j) { return bs(j, c); });
         if (t < L)
-            for (int c = 0; c < width; c++) den[t] += qs[t][c] * z[c0 + c];
+            for (int c = 0; c < width; c++) den[t] += qs(t, c) * z[c0 + c];
         __syncthreads();
         load<T>(bs, S + c0 * d.M + m0, d.M, d.C - c0, d.M - m0);
         __syncthreads();
         P::multiply(
-            o, width, [&](int c, int i) { return qs[i][c]; },
-            [&](int c, int m) { return bs[c][m]; });
+            o, width, [&](int c, int i) { return qs(i, c); },
+            [&](int c, int m) { return bs(c, m); });
         __syncthreads();
     }
-    P::each([&](int u, int w, int i, int j) { qs[i][j] = a[u][w]; });
+    P::each([&](int u, int w, int i, int j) { qs(i, j) = a[u][w]; });
     load<T>(bs, v + first * d.M + m0, d.M, rows, d.M - m0);
     __syncthreads();
     if (exists) {
         T sum = den[t];
-        for (int j = 0; j <= t; j++) sum += qs[t][j];
+        for (int j = 0; j <= t; j++) sum += qs(t, j);
         den[t] = denominator(sum, eps_of(eps_row, eps, first + t));
     }
     P::multiply_until_row(
-        o, [&](int j, int i) { return qs[i][j]; },
-        [&](int j, int m) { return bs[j][m]; });
+        o, [&](int j, int i) { return qs(i, j); },
+        [&](int j, int m) { return bs(j, m); });
     __syncthreads();
     if (dens && m0 == 0 && exists) dens[first + t] = den[t];
     P::each([&](int u, int w, int i, int m) {

@@ -25,9 +25,9 @@ extern "C" tarn_status tarn_cuda_launch(tarn_context *ctx, const char *name,
                                         const void *kernel, dim3 grid, dim3 block,
                                         size_t shared, void **arguments);
 
-/* Shared memory, of a fixed size: SHARED(float, tile, [64][65]); of the size that the launch
- * tells: DYN_SHARED(float, row). */
-#define SHARED(T, name, dimensions) __shared__ T name dimensions
+/* Shared memory, of a fixed size: SHARED(float, tile, [64][65]), or without dimensions one T;
+ * of the size that the launch tells: DYN_SHARED(float, row). */
+#define SHARED(T, name, ...) __shared__ T name __VA_ARGS__
 #define DYN_SHARED(T, name)                                                            \
     extern __shared__ __align__(16) unsigned char tarn_dynamic[];                      \
     T *const name = reinterpret_cast<T *>(tarn_dynamic)
@@ -36,9 +36,9 @@ extern "C" tarn_status tarn_cuda_launch(tarn_context *ctx, const char *name,
 
 #include "emu/words.h"
 
-#define SHARED(T, name, dimensions)                                                    \
+#define SHARED(T, name, ...)                                                           \
     static const char name##_key = 0;                                                  \
-    typedef T name##_type dimensions;                                                  \
+    typedef T name##_type __VA_ARGS__;                                                 \
     name##_type &name = *static_cast<name##_type *>(                                   \
         tarn_emu_shared(&name##_key, sizeof(name##_type), __FILE__, __LINE__))
 #define DYN_SHARED(T, name) T *const name = static_cast<T *>(tarn_emu_here.shared)

@@ -150,8 +150,8 @@ __device__ inline rows<T> rows_of(const T *x, size_t width, size_t head, size_t 
  * of shared memory; ends with a barrier. */
 template <class T, class P>
 __device__ inline void each_with_each(entries<T> &acc, const rows<T> &a,
-                                      const rows<T> &b, bool distance, square<T> &as,
-                                      square<T> &bs)
+                                      const rows<T> &b, bool distance,
+                                      typename P::square &as, typename P::square &bs)
 {
     constexpr size_t L = tile<T>::side;
     for (size_t c0 = 0; c0 < a.width; c0 += L) {
@@ -160,8 +160,8 @@ __device__ inline void each_with_each(entries<T> &acc, const rows<T> &a,
         load<T>(as, a.first + c0, a.width, a.count, left);
         load<T>(bs, b.first + c0, b.width, b.count, left);
         __syncthreads();
-        const auto row = [&](int c, int i) { return as[i][c]; };
-        const auto column = [&](int c, int j) { return bs[j][c]; };
+        const auto row = [&](int c, int i) { return as(i, c); };
+        const auto column = [&](int c, int j) { return bs(j, c); };
         if (distance)
             P::combine(acc, width, row, column, [](T &sum, T x, T y, int, int, int) {
                 sum += (x - y) * (x - y);

@@ -14,6 +14,7 @@
  *       and only a quarter of the states goes through memory. For C of up to one square.
  *   tf32  k3 with the products on tensor cores, where each factor is rounded to 11 bits;
  *         tf32k2 is k2 in the same way, for any C.
+ *   bf16  the same with 8 bits, and bf16k2: twice as many factors an instruction.
  *
  * q and k are features. */
 #include "cuda/chunks.cuh"
@@ -55,15 +56,15 @@ template <class T, class P> tarn_status k2(tarn_span *s)
 constexpr unsigned squares_of_k3 = 4;
 
 /* The shared memory of a block: three squares, z and the denominators. */
-template <class T> struct bench {
-    square<T> q, k, b; /* b: S and v in turn; q: at the end Q K^T */
+template <class T, class P> struct bench {
+    typename P::square q, k, b; /* b: S and v in turn; q: at the end tril(Q K^T) */
     T z[tile<T>::side], den[tile<T>::side];
 };
 
 /* This block's square of the state before its chunk, 0 outside. */
 template <class T, class P>
 __device__ inline void read_state(const chunks &d, const T *state, size_t m0,
-                                  entries<T> &S, bench<T> &on)
+                                  entries<T> &S, bench<T, P> &on)
 {
     const size_t t = threadIdx.x;
     P::each([&](int u, int w, int c, int m) {
@@ -73,11 +74,12 @@ __device__ inline void read_state(const chunks &d, const T *state, size_t m0,
     if (t < tile<T>::side) on.z[t] = t < d.C ? state[d.C * d.M + t] : T(0);
 }
 
-/* f . g over n entries. */
-template <class T> __device__ inline T inner(const T *f, const T *g, size_t n)
+/* Row t of a square times g, over n entries. */
+template <class T, class Square>
+__device__ inline T row_times(const Square &f, int t, const T *g, size_t n)
 {
     T sum = 0;
-    for (size_t c = 0; c < n; c++) sum += f[c] * g[c];
+    for (int c = 0; size_t(c) < n; c++) sum += f(t, c) * g[c];
     return sum;
 }
 
@@ -87,7 +89,8 @@ template <class T, class P>
 __global__ void __launch_bounds__(256, 1)
     super_outputs(chunks d, arrays<T> a, const T *states)
 {
-    DYN_SHARED(bench<T>, on);
+    using own_bench = bench<T, P>;
+    DYN_SHARED(own_bench, on);
     constexpr size_t L = tile<T>::side;
     const size_t t = threadIdx.x, m0 = blockIdx.y * L, C = d.C, M = d.M;
     const own chunk = own_chunk(d);
@@ -99,32 +102,33 @@ __global__ void __launch_bounds__(256, 1)
         entries<T> A = {}, o = {}, part = {};
         load<T>(on->q, a.q + first * C, C, rows, C);
         load<T>(on->k, a.k + first * C, C, rows, C);
-        P::each([&](int u, int w, int c, int m) { on->b[c][m] = S[u][w]; });
+        P::each([&](int u, int w, int c, int m) { on->b(c, m) = S[u][w]; });
         __syncthreads();
         P::multiply(
-            A, static_cast<int>(C), [&](int c, int i) { return on->q[i][c]; },
-            [&](int c, int j) { return on->k[j][c]; });
+            A, static_cast<int>(C), [&](int c, int i) { return on->q(i, c); },
+            [&](int c, int j) { return on->k(j, c); });
         P::multiply(
-            o, static_cast<int>(C), [&](int c, int i) { return on->q[i][c]; },
-            [&](int c, int m) { return on->b[c][m]; });
+            o, static_cast<int>(C), [&](int c, int i) { return on->q(i, c); },
+            [&](int c, int m) { return on->b(c, m); });
         T den = 0;
-        if (t < rows) den = inner(on->q[t], on->z, C);
+        if (t < rows) den = row_times(on->q, int(t), on->z, C);
         __syncthreads();
-        P::each([&](int u, int w, int i, int j) { on->q[i][j] = A[u][w]; });
+        P::each(
+            [&](int u, int w, int i, int j) { on->q(i, j) = j <= i ? A[u][w] : T(0); });
         load<T>(on->b, a.v + first * M + m0, M, rows, M - m0);
         __syncthreads();
         if (t < rows) {
-            for (size_t j = 0; j <= t; j++) den += on->q[t][j];
+            for (int j = 0; j < int(rows); j++) den += on->q(int(t), j);
             on->den[t] = denominator(den, eps_of(a.eps_row, a.eps, first + t));
         }
         if (t < C)
-            for (size_t i = 0; i < rows; i++) on->z[t] += on->k[i][t];
+            for (int i = 0; i < int(rows); i++) on->z[t] += on->k(i, int(t));
         P::multiply_until_row(
-            o, [&](int j, int i) { return on->q[i][j]; },
-            [&](int j, int m) { return on->b[j][m]; });
+            o, [&](int j, int i) { return on->q(i, j); },
+            [&](int j, int m) { return on->b(j, m); });
         P::multiply(
-            part, static_cast<int>(rows), [&](int i, int c) { return on->k[i][c]; },
-            [&](int i, int m) { return on->b[i][m]; });
+            part, static_cast<int>(rows), [&](int i, int c) { return on->k(i, c); },
+            [&](int i, int m) { return on->b(i, m); });
         __syncthreads();
         P::each([&](int u, int w, int i, int m) {
             S[u][w] += part[u][w];
@@ -157,7 +161,7 @@ template <class T, class P> tarn_status k3(tarn_span *s)
     if (!status)
         status = launch(s->ctx, "prefix_k3", super_outputs<T, P>,
                         dim3(grid_side(blocks), blocks_for(d.M, tile<T>::side)),
-                        tile<T>::threads, sizeof(bench<T>), d, a,
+                        tile<T>::threads, sizeof(bench<T, P>), d, a,
                         static_cast<const T *>(a.work));
     s->count = 0;
     return status;
@@ -176,14 +180,20 @@ template <class T, class P> constexpr tarn_rung k3_rung(const char *name)
 }
 constexpr tarn_rung k2_f32 = k2_rung<float, plain_cores<float>>("k2");
 constexpr tarn_rung k2_f64 = k2_rung<double, plain_cores<double>>("k2");
-constexpr tarn_rung tf32k2 = k2_rung<float, tensor_cores>("tf32k2");
+constexpr tarn_rung tf32k2 = k2_rung<float, tensor_cores<tf32>>("tf32k2");
+constexpr tarn_rung bf16k2 = k2_rung<float, tensor_cores<bf16>>("bf16k2");
 
-constexpr tarn_rung rungs_f32[] = {rung("k1", walk_run<float>), k2_f32,
-                                   rung_up_to(k3_rung<float, plain_cores<float>>("k3"),
-                                              k3_fit<float>, &k2_f32, "C up to 64"),
-                                   rung_up_to(k3_rung<float, tensor_cores>("tf32"),
-                                              k3_fit<float>, &tf32k2, "C up to 64"),
-                                   tf32k2};
+constexpr tarn_rung rungs_f32[] = {
+    rung("k1", walk_run<float>),
+    k2_f32,
+    rung_up_to(k3_rung<float, plain_cores<float>>("k3"), k3_fit<float>, &k2_f32,
+               "C up to 64"),
+    rung_up_to(k3_rung<float, tensor_cores<tf32>>("tf32"), k3_fit<float>, &tf32k2,
+               "C up to 64"),
+    tf32k2,
+    rung_up_to(k3_rung<float, tensor_cores<bf16>>("bf16"), k3_fit<float>, &bf16k2,
+               "C up to 64"),
+    bf16k2};
 constexpr tarn_rung rungs_f64[] = {
     rung("k1", walk_run<double>), k2_f64,
     rung_up_to(k3_rung<double, plain_cores<double>>("k3"), k3_fit<double>, &k2_f64,
@@ -193,6 +203,6 @@ constexpr tarn_rung rungs_f64[] = {
 
 extern "C" {
 extern const tarn_ladder TARN_TABLE(prefix, f32), TARN_TABLE(prefix, f64);
-const tarn_ladder TARN_TABLE(prefix, f32) = {rungs_f32, 5, 2};
+const tarn_ladder TARN_TABLE(prefix, f32) = {rungs_f32, 7, 2};
 const tarn_ladder TARN_TABLE(prefix, f64) = {rungs_f64, 3, 2};
 }

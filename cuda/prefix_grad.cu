@@ -5,7 +5,8 @@
  *   k1  two walks through time, one thread per column or row of the state (sweeps.cuh)
  *   k2  parallel in time, in both directions: forwards the states before each chunk, as in
  *       prefix.cu, backwards the sums R behind each chunk. Then all chunks at once.
- *   tf32  k2 with the products on tensor cores, where each factor is rounded to 11 bits
+ *   tf32  k2 with the products on tensor cores, where each factor is rounded to 11 bits;
+ *         bf16 with 8 bits
  *
  * With a column more for the denominator, Gn+ = [Gn | gd] and v+ = [v | 1], S+ = [S | z] and
  * R+ = [R | r], what is left of a chunk are three masked products of the same kind:
@@ -51,9 +52,8 @@ template <class T, class P, bool behind, bool turned>
 __global__ void __launch_bounds__(256)
     chunk_gradient(chunks d, masked_product<T> p, const T *states)
 {
-    SHARED(T, xs, [tile<T>::side][tile<T>::pitch]); /* of x, at the end x y^T */
-    SHARED(T, bs,
-           [tile<T>::side][tile<T>::pitch]); /* of y, of the state, of z, in turn */
+    SHARED(typename P::square, xs); /* of x, at the end x y^T */
+    SHARED(typename P::square, bs); /* of y, of the state, of z, in turn */
     constexpr size_t L = tile<T>::side;
     const own chunk = own_chunk(d);
     const size_t first = chunk.first, rows = chunk.rows, b0 = blockIdx.y * L;
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(256)
         load<T>(bs, p.y + first * p.A + a0, p.A, rows, p.A - a0);
         __syncthreads();
         P::multiply(
-            a, width, [&](int n, int i) { return xs[i][n]; },
-            [&](int n, int j) { return bs[j][n]; });
+            a, width, [&](int n, int i) { return xs(i, n); },
+            [&](int n, int j) { return bs(j, n); });
         __syncthreads();
         if (turned)
             load<T>(bs, S + b0 * d.M + a0, d.M, d.C - b0, d.M - a0);
@@ -74,20 +74,21 @@ __global__ void __launch_bounds__(256)
             load<T>(bs, S + a0 * d.M + b0, d.M, d.C - a0, d.M - b0);
         __syncthreads();
         P::multiply(
-            o, width, [&](int n, int i) { return xs[i][n]; },
-            [&](int n, int b) { return turned ? bs[b][n] : bs[n][b]; });
+            o, width, [&](int n, int i) { return xs(i, n); },
+            [&](int n, int b) { return turned ? bs(b, n) : bs(n, b); });
         __syncthreads();
     }
     load<T>(bs, p.z + first * p.B + b0, p.B, rows, p.B - b0);
     P::each([&](int u, int w, int i, int j) {
         const bool there = size_t(i) < rows && size_t(j) < rows;
-        xs[i][j] = a[u][w];
+        T entry = a[u][w];
         if (turned && there)
-            xs[i][j] += further(p.x1, first + i) * further(p.y1, first + j);
+            entry += further(p.x1, first + i) * further(p.y1, first + j);
+        xs(i, j) = entry;
     });
     __syncthreads();
-    const auto left = [&](int j, int i) { return xs[i][j]; };
-    const auto right = [&](int j, int b) { return bs[j][b]; };
+    const auto left = [&](int j, int i) { return xs(i, j); };
+    const auto right = [&](int j, int b) { return bs(j, b); };
     if (behind)
         P::multiply_from_row(o, static_cast<int>(rows), left, right);
     else

@@ -7,8 +7,8 @@
  *   k1    one block a query: two passes over the keys
  *   k2    one block 64 queries (32 as doubles): squares of keys pass by once, in shared memory,
  *         and the sums are rescaled when a larger score comes: the online softmax
- *   tf32  k2 with its products on tensor cores, from factors of 11 bits; float only, and only
- *         if it is asked for. Distances are no products and stay as they are
+ *   tf32  k2 with its products on tensor cores, from factors of 11 bits (bf16: of 8); float
+ *         only, and only if it is asked for. Distances are no products and stay as they are
  *
  * All of them take softmax, rbf and features, a causal mask after `past` keys, and lengths. The
  * weights are written only where somebody asks, from the statistics of the rows. */
@@ -41,8 +41,8 @@ template <class T, class P>
 __global__ void __launch_bounds__(256, least_blocks<T>)
     weights_by_square(pairs<T> p, statistics<T> stats, T *weights)
 {
-    SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
-    SHARED(T, ys, [tile<T>::side][tile<T>::pitch]);
+    SHARED(typename P::square, xs);
+    SHARED(typename P::square, ys);
     constexpr size_t L = tile<T>::side;
     const size_t down = (p.N_q + L - 1) / L, across = (p.N + L - 1) / L;
     const size_t h = blockIdx.x / across / down, i0 = blockIdx.x / across % down * L;

@@ -14,7 +14,8 @@
  *
  *   k1    one block a query, then one a key
  *   k2    one block a square of queries, then of keys; products of squares in registers
- *   tf32  k2 with its products on tensor cores; float only, and only if it is asked for */
+ *   tf32  k2 with its products on tensor cores, and bf16; float only, and only if it is asked
+ *         for */
 #include "cuda/average.cuh"
 #include "cuda/ladder.cuh"
 #include "cuda/row_terms.cuh"
@@ -158,14 +159,26 @@ template <class T> __global__ void key_by_row(pairs<T> p, backward<T> b)
 
 /* ---- k2 ------------------------------------------------------------------------------------ */
 
-/* The facts of a square's rows, in shared memory. */
+/* The facts of a square's rows, in shared memory: one array for each, as neighbouring threads
+ * have neighbouring rows. */
+template <class T> struct square_facts {
+    T max[tile<T>::side], den[tile<T>::side], gd[tile<T>::side], gain[tile<T>::side];
+
+    __device__ row_facts<T> of_row(int i) const
+    {
+        return {max[i], den[i], gd[i], gain[i]};
+    }
+};
 template <class T>
-__device__ inline void load_facts(row_facts<T> *facts, const pairs<T> &p,
+__device__ inline void load_facts(square_facts<T> &facts, const pairs<T> &p,
                                   const backward<T> &b, size_t first, size_t count)
 {
     const size_t t = threadIdx.x;
-    if (t < tile<T>::side)
-        facts[t] = t < count ? facts_of(p, b, first + t) : row_facts<T>{0, 0, 0, 1};
+    if (t >= tile<T>::side) return;
+    const row_facts<T> f =
+        t < count ? facts_of(p, b, first + t) : row_facts<T>{0, 0, 0, 1};
+    facts.max[t] = f.max, facts.den[t] = f.den;
+    facts.gd[t] = f.gd, facts.gain[t] = f.gain;
 }
 
 /* A square of queries and a square of keys of one head. */
@@ -190,24 +203,23 @@ __device__ inline square_of_pairs<T> square_at(const pairs<T> &p, const backward
             rows_of<T>(b.Gn, p.M, h * p.N_q, i0, p.N_q)};
 }
 
-/* Writes g of a square of pairs (or s, if `plain`) to ys[i][j]; 0 where nobody sees. */
+/* Writes g of a square of pairs (or s, if `plain`) to ys(i, j); 0 where nobody sees. */
 template <class T, class P>
 __device__ inline void
 gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
-                    const row_facts<T> *facts, bool plain, square<T> &xs, square<T> &ys)
+                    const square_facts<T> &facts, bool plain, typename P::square &xs,
+                    typename P::square &ys)
 {
     entries<T> sum = {}, arrives = {};
     each_with_each<T, P>(sum, at.q, at.k, p.distance, xs, ys);
     if (!plain) each_with_each<T, P>(arrives, at.Gn, at.v, false, xs, ys);
     P::each([&](int u, int w, int i, int j) {
-        const row_facts<T> f = facts[i];
+        const row_facts<T> f = facts.of_row(i);
         const T score = scored(p, sum[u][w]);
-        if (!at.sees(i, j))
-            ys[i][j] = 0;
-        else if (plain)
-            ys[i][j] = similarity(p, score, f.max, f.gain);
-        else
-            ys[i][j] = pair_gradient(p, score, f, arrives[u][w]);
+        const T entry = !at.sees(i, j) ? T(0)
+                        : plain        ? similarity(p, score, f.max, f.gain)
+                                       : pair_gradient(p, score, f, arrives[u][w]);
+        ys(i, j) = entry;
     });
 }
 
@@ -217,9 +229,9 @@ gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
 template <class T, class P>
 __global__ void __launch_bounds__(256, 1) query_by_square(pairs<T> p, backward<T> b)
 {
-    SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
-    SHARED(T, ys, [tile<T>::side][tile<T>::pitch]);
-    SHARED(row_facts<T>, facts, [tile<T>::side]);
+    SHARED(typename P::square, xs);
+    SHARED(typename P::square, ys);
+    SHARED(square_facts<T>, facts);
     constexpr size_t L = tile<T>::side;
     const size_t per_head = (p.N_q + L - 1) / L, h = blockIdx.x / per_head;
     const size_t i0 = blockIdx.x % per_head * L, c0 = blockIdx.y * L;
@@ -240,8 +252,8 @@ __global__ void __launch_bounds__(256, 1) query_by_square(pairs<T> p, backward<T
         load<T>(xs, at.k.first + c0, p.C, at.k.count, p.C - c0);
         __syncthreads();
         const int count = static_cast<int>(at.k.count);
-        const auto g = [&](int j, int i) { return ys[i][j]; };
-        const auto key = [&](int j, int c) { return xs[j][c]; };
+        const auto g = [&](int j, int i) { return ys(i, j); };
+        const auto key = [&](int j, int c) { return xs(j, c); };
         if (at.sees_all() && !p.distance)
             P::multiply(part, count, g, key);
         else
@@ -262,9 +274,9 @@ __global__ void __launch_bounds__(256, 1) query_by_square(pairs<T> p, backward<T
 template <class T, class P>
 __global__ void __launch_bounds__(256, 1) key_by_square(pairs<T> p, backward<T> b)
 {
-    SHARED(T, xs, [tile<T>::side][tile<T>::pitch]);
-    SHARED(T, ys, [tile<T>::side][tile<T>::pitch]);
-    SHARED(row_facts<T>, facts, [tile<T>::side]);
+    SHARED(typename P::square, xs);
+    SHARED(typename P::square, ys);
+    SHARED(square_facts<T>, facts);
     constexpr size_t L = tile<T>::side;
     const size_t per_head = (p.N + L - 1) / L, h = blockIdx.x / per_head;
     const size_t j0 = blockIdx.x % per_head * L, across = (p.C + L - 1) / L;
@@ -286,8 +298,8 @@ __global__ void __launch_bounds__(256, 1) key_by_square(pairs<T> p, backward<T> 
                 width - c0);
         __syncthreads();
         const int count = static_cast<int>(at.q.count);
-        const auto g = [&](int i, int j) { return ys[i][j]; };
-        const auto query = [&](int i, int c) { return xs[i][c]; };
+        const auto g = [&](int i, int j) { return ys(i, j); };
+        const auto query = [&](int i, int c) { return xs(i, c); };
         if (at.sees_all() && !p.distance)
             P::multiply(part, count, g, query);
         else

@@ -6,7 +6,8 @@
  * entry of the other: 2 R loads from shared memory for R * R multiply-adds.
  *
  * Rows of a square are one entry longer than they need to be: entries of one column then lie
- * in different banks. */
+ * in different banks. Tensor cores read squares in other ways, and have a square of their own
+ * (products.cuh). */
 #ifndef TARN_TILE_CUH
 #define TARN_TILE_CUH
 
@@ -22,7 +23,20 @@ template <class T> struct tile {
     static constexpr int threads = 256;
 };
 
-template <class T> using square = T[tile<T>::side][tile<T>::pitch];
+/* A square in shared memory; s(r, c) is an entry. */
+template <class T> struct padded_square {
+    T row[tile<T>::side][tile<T>::pitch];
+
+    __device__ T &operator()(int r, int c) { return row[r][c]; }
+    __device__ const T &operator()(int r, int c) const { return row[r][c]; }
+
+    /* Where the x-th entry is that one of `size` neighbours has, who share a row. */
+    __device__ static int of_team(int lane, int x, int size)
+    {
+        return lane * (tile<T>::side / size) + x;
+    }
+};
+
 template <class T> using entries = T[tile<T>::R][tile<T>::R];
 
 /* Row and column of entry (u, w) of this thread. */
@@ -37,8 +51,8 @@ template <class T> __device__ inline int column_of(int w)
 
 /* Loads a square from row-major memory of the given width; what lies beyond `rows` and
  * `columns` is 0. `change` is applied to each entry: phi, for instance. */
-template <class T, class Change>
-__device__ inline void load(square<T> &to, const T *from, size_t width, size_t rows,
+template <class T, class Square, class Change>
+__device__ inline void load(Square &to, const T *from, size_t width, size_t rows,
                             size_t columns, Change change)
 {
     constexpr int side = tile<T>::side;
@@ -47,18 +61,18 @@ __device__ inline void load(square<T> &to, const T *from, size_t width, size_t r
         const int r = e / side, c = e % side;
         const bool there =
             static_cast<size_t>(r) < rows && static_cast<size_t>(c) < columns;
-        to[r][c] =
+        to(r, c) =
             there
                 ? change(from[static_cast<size_t>(r) * width + static_cast<size_t>(c)])
                 : T(0);
     }
 }
 
-template <class T>
-__device__ inline void load(square<T> &to, const T *from, size_t width, size_t rows,
+template <class T, class Square>
+__device__ inline void load(Square &to, const T *from, size_t width, size_t rows,
                             size_t columns)
 {
-    load(to, from, width, rows, columns, [](T x) { return x; });
+    load<T>(to, from, width, rows, columns, [](T x) { return x; });
 }
 
 //> region device_tile

@@ -37,14 +37,15 @@ local similarities = {"softmax", "rbf", table.unpack(maps)}
 local types = {"float32", "float64"}
 local devices = {"cpu", "emu", "cuda"}
 local implementations = names_of(tarn.backends())
-local kernels = {"fast", "plain", "k1", "k2", "k3", "k4", "tf32", "tf32k2"}
+local kernels = {"fast", "plain", "k1", "k2", "k3", "k4", "tf32", "tf32k2",
+  "bf16", "bf16k2"}
 
 -- What the value of an option may be, where that is one of a few words.
 signatures.words = {
   phi = maps,
   by = similarities,
   method = {"chunked", "sequential", "scan"},
-  precision = {"accurate", "fast", "tf32"},
+  precision = {"accurate", "fast", "tf32", "bf16"},
   dtype = types, dtypes = types,
   device = devices, devices = devices,
   gpu = profiler.gpus(), order = {"forward", "reversed", "random"},

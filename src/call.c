@@ -263,11 +263,11 @@ static tarn_status open_device(struct tarn_call *call,
         call->ops = tarn_device_operations(call->dtype);
         return TARN_OK;
     }
-    if (o->precision == TARN_TF32)
+    if (tarn_device_precision(o->precision))
         return tarn_fail(call->ctx, TARN_EDEVICE,
-                         "%s: precision is \"tf32\", which devices with tensor cores "
+                         "%s: precision is \"%s\", which devices with tensor cores "
                          "have; on the cpu it is \"accurate\" or \"fast\"",
-                         call->function);
+                         call->function, tarn_device_precision(o->precision));
     return tarn_backend_operations(call->ctx, call->function, o->impl, call->dtype,
                                    &call->ops);
 }

@@ -39,6 +39,15 @@ const struct tarn_operations *tarn_device_operations(tarn_dtype dtype)
     return &operations;
 }
 
+const char *tarn_device_precision(tarn_precision precision)
+{
+    switch (precision) {
+    case TARN_TF32: return "tf32";
+    case TARN_BF16: return "bf16";
+    default: return NULL;
+    }
+}
+
 /* ---- Rungs ----------------------------------------------------------------------------------- */
 
 static const struct tarn_ladder *ladder_of(const struct tarn_device *device,
@@ -56,7 +65,7 @@ static const struct tarn_ladder *ladder_of(const struct tarn_device *device,
 static const char *wanted_rung(const struct tarn_form *form, const tarn_options *o)
 {
     if (o->impl) return o->impl;
-    if (o->precision == TARN_TF32) return "tf32";
+    if (tarn_device_precision(o->precision)) return tarn_device_precision(o->precision);
     return form == &prefix && o->method == TARN_SEQUENTIAL ? "k1" : NULL;
 }
 
@@ -84,12 +93,12 @@ static tarn_status no_rung(const struct tarn_call *call,
         return tarn_fail(call->ctx, TARN_EDEVICE,
                          "%s: %s has no kernel for this; use tensors on the cpu",
                          call->function, call->device->name);
-    if (!call->options.impl && call->options.precision == TARN_TF32)
-        return tarn_fail(
-            call->ctx, TARN_EDEVICE,
-            "%s: precision is \"tf32\", for which %s has no kernel of this "
-            "form in %s; expected \"accurate\" or \"fast\"",
-            call->function, call->device->name, tarn_dtype_name(call->dtype));
+    if (!call->options.impl && tarn_device_precision(call->options.precision))
+        return tarn_fail(call->ctx, TARN_EDEVICE,
+                         "%s: precision is \"%s\", for which %s has no kernel of this "
+                         "form in %s; expected \"accurate\" or \"fast\"",
+                         call->function, name, call->device->name,
+                         tarn_dtype_name(call->dtype));
     return tarn_fail(call->ctx, TARN_EDEVICE, "%s: impl is \"%s\", expected %s on %s",
                      call->function, name, names, call->device->name);
 }
@@ -182,11 +191,12 @@ static tarn_status check_rung(const struct tarn_call *call,
                               const struct tarn_rung *rung)
 {
     const int kind = call->device->kind();
-    if (call->options.precision == TARN_TF32 && strcmp(rung->name, "tf32") != 0)
+    const char *precision = tarn_device_precision(call->options.precision);
+    if (precision && strcmp(rung->name, precision) != 0)
         return tarn_fail(call->ctx, TARN_EINVAL,
-                         "%s: impl is \"%s\" and precision \"tf32\", which is another "
+                         "%s: impl is \"%s\" and precision \"%s\", which is another "
                          "kernel; expected one of them",
-                         call->function, rung->name);
+                         call->function, rung->name, precision);
     if (kind < rung->least_gpu)
         return tarn_fail(
             call->ctx, TARN_EDEVICE,

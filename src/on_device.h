@@ -9,11 +9,14 @@
 #include "call.h"
 #include "cuda/forms.h"
 
+/* The name of a precision that only devices have, which is that of a rung too, or NULL. */
+const char *tarn_device_precision(tarn_precision precision);
+
 /* The operations of every device, for any element type. */
 const struct tarn_operations *tarn_device_operations(tarn_dtype dtype);
 
 /* Runs a form of all heads where the call's tensors lie. options.impl names a rung ("k1");
- * without it the best one runs, with precision "tf32" the one for tensor cores.
+ * without it the best one runs, with precision "tf32" or "bf16" the one for tensor cores.
  * Errors: TARN_EDEVICE (a form or rung that the device does not have, an error of a kernel),
  * TARN_ERANGE, without a message (finite inputs, results that are not), TARN_ENOMEM,
  * TARN_EINTR. */

@@ -462,7 +462,12 @@ typedef enum tarn_similarity {
 } tarn_similarity;
 
 typedef enum tarn_method { TARN_CHUNKED, TARN_SEQUENTIAL, TARN_SCAN } tarn_method;
-typedef enum tarn_precision { TARN_ACCURATE, TARN_FAST, TARN_TF32 } tarn_precision;
+typedef enum tarn_precision {
+    TARN_ACCURATE,
+    TARN_FAST,
+    TARN_TF32,
+    TARN_BF16
+} tarn_precision;
 
 typedef struct tarn_rnn tarn_rnn;
 
@@ -486,7 +491,7 @@ typedef struct tarn_options {
     tarn_method method; /* prefix */
     tarn_precision
         precision;    /* accurate: two-level sums, rows scaled against underflow;
-                         tf32: products on tensor cores, devices' own, float32 */
+                         tf32, bf16: products on tensor cores, devices' own, float32 */
     const char *impl; /* "plain", "fast", on devices a rung, "k1"; NULL: the default */
 } tarn_options;
 

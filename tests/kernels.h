@@ -51,7 +51,7 @@ static inline double tolerance(const struct problem *p, const struct inputs *in,
                                           .by = p->options.by,
                                           .exponent = in->oracle.exponent,
                                           .grad = in->dout != NULL,
-                                          .tf32 = has_tensor_cores(rung)});
+                                          .bits = bits_of_factors(rung)});
 }
 
 struct claim {

@@ -36,10 +36,10 @@ static void look_at_drift(const struct problem *p, const struct inputs *in,
                           const struct results *r, const char *rung)
 {
     (void)p;
-    const bool tf32 = has_tensor_cores(rung);
+    const int bits = bits_of_factors(rung);
     const double eps = in->dtype == TARN_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
     const double error = fabs(flat(r->out, 0) / flat(in->v, 0) - 1);
-    cr_assert(error <= (tf32 ? 1e-3 : 16 * eps), "%s errs by %.3g eps", rung,
+    cr_assert(error <= (bits ? ldexp(2, -bits) : 16 * eps), "%s errs by %.3g eps", rung,
               error / eps);
 }
 

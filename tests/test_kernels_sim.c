@@ -121,17 +121,21 @@ Test(kernels_sim, there_may_be_many_heads_and_not_too_many_blocks)
 }
 
 /* Tensor cores round what they multiply: who asks for them must get them. */
-Test(kernels_sim, tf32_has_fewer_digits)
+Test(kernels_sim, tensor_cores_have_fewer_digits)
 {
     struct problem p = problem_of((struct sizes){1, 64, 64, 64, 64});
     struct inputs in = inputs_of(&p, TARN_FLOAT32, false);
     const struct tarn_rung *rungs = tarn_emu_sim_f32.rungs;
     struct results plain = run_rung(&p, &in, &rungs[1]),
-                   tf32 = run_rung(&p, &in, &rungs[2]);
+                   tf32 = run_rung(&p, &in, &rungs[2]),
+                   bf16 = run_rung(&p, &in, &rungs[3]);
     cr_assert_str_eq(rungs[2].name, "tf32");
-    cr_assert_neq(tarn_emu_sim_f32.best, 2);
+    cr_assert_str_eq(rungs[3].name, "bf16");
+    cr_assert_eq(tarn_emu_sim_f32.best, 1);
     cr_assert_gt(largest_difference(ctx, plain.out, tf32.out), 1e-5);
+    cr_assert_gt(largest_difference(ctx, plain.out, bf16.out), 1e-4);
     free_results(&plain);
     free_results(&tf32);
+    free_results(&bf16);
     free_inputs(&in);
 }

@@ -150,8 +150,8 @@ static void read_numbers(lua_State *L, const char *function, int table, tarn_opt
  * the tensors lie, the library says. */
 const char *tarn_lua_impl(lua_State *L, int table, const char *function)
 {
-    static const char *const words[] = {"fast", "plain", "k1",     "k2", "k3",
-                                        "k4",   "tf32",  "tf32k2", NULL};
+    static const char *const words[] = {"fast", "plain",  "k1",   "k2",     "k3", "k4",
+                                        "tf32", "tf32k2", "bf16", "bf16k2", NULL};
     int word;
     return tarn_lua_opt_word(L, table, function, "impl", words, &word) ? words[word]
                                                                        : NULL;
@@ -160,7 +160,7 @@ const char *tarn_lua_impl(lua_State *L, int table, const char *function)
 static void read_words(lua_State *L, const char *function, int table, tarn_options *o)
 {
     static const char *const methods[] = {"chunked", "sequential", "scan", NULL};
-    static const char *const precisions[] = {"accurate", "fast", "tf32", NULL};
+    static const char *const precisions[] = {"accurate", "fast", "tf32", "bf16", NULL};
     int word;
     if (tarn_lua_opt_word(L, table, function, "method", methods, &word))
         o->method = (tarn_method)word;

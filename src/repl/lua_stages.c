@@ -34,7 +34,7 @@ static const char *const rnn_grad_options[] = {"phi", "state", "dstate", COMMON,
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
  *          weights  true: gives the weights as well
  *          precision  "accurate" (default) | "fast": plain sums, unscaled rows |
- *                   "tf32": a device's tensor cores
+ *                   "tf32" | "bf16": a device's tensor cores
  *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
  *                   "k2", ..
  * example:
@@ -77,7 +77,7 @@ static int sim(lua_State *L)
  *          eps      added to the denominator
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
  *          precision  "accurate" (default) | "fast": plain sums, unscaled rows |
- *                   "tf32": a device's tensor cores
+ *                   "tf32" | "bf16": a device's tensor cores
  *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
  *                   "k2", ..
  * example:
@@ -118,7 +118,7 @@ static int assoc(lua_State *L)
  *          chunk    L, tokens a chunk
  *          method   "chunked" | "sequential" | "scan": other orders of the same sums
  *          precision  "accurate" (default) | "fast": plain sums, unscaled rows |
- *                   "tf32": a device's tensor cores
+ *                   "tf32" | "bf16": a device's tensor cores
  *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
  *                   "k2", ..
  *          final    true: gives the state after token N as well, an rnn cell
@@ -207,7 +207,7 @@ static int differentiate(lua_State *L, const struct tarn_lua_form *form,
  *          scale    1/sqrt(D) for softmax, 1 for the others, unless given
  *          eps      added to the denominator, except in softmax
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
- *          precision  "accurate" (default) | "fast" | "tf32"
+ *          precision  "accurate" (default) | "fast" | "tf32" | "bf16"
  *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
  *                   "k2", ..
  * example:
@@ -234,7 +234,7 @@ static int sim_grad(lua_State *L)
  * options: phi      feature map: a name, phi.name, {apply=, grad=}
  *          eps      added to the denominator
  *          lengths  a table or tensor of B whole numbers: keys beyond them do not exist
- *          precision  "accurate" (default) | "fast" | "tf32"
+ *          precision  "accurate" (default) | "fast" | "tf32" | "bf16"
  *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
  *                   "k2", ..
  * example:
@@ -267,7 +267,7 @@ static int assoc_grad(lua_State *L)
  *          dstate   {S=, z=}: the gradient that arrives at the final state
  *          chunk    L, tokens a chunk
  *          method   "chunked" | "sequential" | "scan"
- *          precision  "accurate" (default) | "fast" | "tf32"
+ *          precision  "accurate" (default) | "fast" | "tf32" | "bf16"
  *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
  *                   "k2", ..
  * example:
@@ -295,7 +295,7 @@ static int prefix_grad(lua_State *L)
  *          eps      added to the denominator
  *          state    an rnn cell or {S=, z=}: what came before token 1
  *          dstate   {S=, z=}: the gradient that arrives at the final state
- *          precision  "accurate" (default) | "fast" | "tf32"
+ *          precision  "accurate" (default) | "fast" | "tf32" | "bf16"
  *          impl     "fast" (default) | "plain"; on a device one of its kernels, "k1",
  *                   "k2", ..
  * example:

@@ -236,7 +236,7 @@ static tarn_status compare_rung(tarn_context *ctx, const struct meeting *m, bool
                                .by = m->form->by,
                                .exponent = m->oracle.exponent,
                                .grad = grad,
-                               .tf32 = strncmp(rung, "tf32", 4) == 0};
+                               .bits = bits_of_factors(rung)};
     struct given got = {{NULL}}, emu = {{NULL}};
     tarn_options o = options_of(m->form, m->p, &m->there);
     o.impl = rung;

@@ -175,7 +175,7 @@ test("words of options", function()
   gives('rnn{D=2, M=2, phi="elu', "elu1")
   gives('equiv(q, k, v, {dtypes={"float32", "', "float32 float64")
   gives('rand(2, {device="', "cpu cuda emu")
-  gives('prefix(q, k, v, {precision="', "accurate fast tf32")
+  gives('prefix(q, k, v, {precision="', "accurate bf16 fast tf32")
   gives('emu{order="re', "reversed")
   if pcall(emu) then gives('emu{gpu="sm_7', "sm_75") end
   is(at('tarn.sim(q, k, v, {by="so').quoted, true)

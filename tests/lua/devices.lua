@@ -130,7 +130,8 @@ test("impl names a kernel of a device's ladder", function()
   assert(not ok and why:find('^prefix: impl is "plain", expected "k1".* on emu$'), why)
   raises('prefix: impl is "k1", expected "fast" or "plain"', prefix, q_host, k_host, v_host,
     {impl = "k1"})
-  raises("prefix: impl is 'fats', expected one of fast, plain, k1, k2, k3, k4, tf32, tf32k2; " ..
+  raises("prefix: impl is 'fats', expected one of fast, plain, k1, k2, k3, k4, tf32, tf32k2, " ..
+    "bf16, bf16k2; " ..
     "did you mean 'fast'?", prefix, q, k, v, {impl = "fats"})
 end)
 
@@ -192,25 +193,44 @@ end)
 
 test("a GPU without tensor cores does not play them", function()
   emu {gpu = "sm_75"}
-  for _, opt in ipairs {{precision = "tf32"}, {impl = "tf32"}} do
-    raises('sim: kernel tf32 needs the tensor cores of sm_80 or newer, and emu is sm_75; ' ..
-      'expected precision "accurate" or "fast"', sim, q, k, v, opt)
+  for _, kind in ipairs {"tf32", "bf16"} do
+    for _, opt in ipairs {{precision = kind}, {impl = kind}} do
+      raises("sim: kernel " .. kind .. " needs the tensor cores of sm_80 or newer, and emu is " ..
+        'sm_75; expected precision "accurate" or "fast"', sim, q, k, v, opt)
+    end
   end
   emu {gpu = "sm_80"}
 end)
 
-test('precision="tf32" is coarser, on a device alone, and in float32', function()
-  local exact = sim(q_host, k_host, v_host)
-  local far = maxdiff(sim(q, k, v, {precision = "tf32"}):to("cpu"), exact)
-  assert(far > 1e-6 and far < 1e-2, far)
-  is(sim(q, k, v, {precision = "tf32"}):totable(), sim(q, k, v, {impl = "tf32"}):totable())
-  raises('sim: precision is "tf32", which devices with tensor cores have; on the cpu it is ' ..
-    '"accurate" or "fast"', sim, q_host, k_host, v_host, {precision = "tf32"})
-  local wide = q:to("float64")
-  raises('sim: precision is "tf32", for which emu has no kernel of this form in float64; ' ..
-    'expected "accurate" or "fast"', sim, wide, wide, wide, {precision = "tf32"})
-  raises('sim: impl is "k1" and precision "tf32", which is another kernel; expected one of them',
-    sim, q, k, v, {precision = "tf32", impl = "k1"})
+test("tensor cores are coarser, on a device alone, and in float32", function()
+  local exact, wide = sim(q_host, k_host, v_host), q:to("float64")
+  for kind, unit in pairs {tf32 = 2^-11, bf16 = 2^-8} do
+    local opt = {precision = kind}
+    local far = maxdiff(sim(q, k, v, opt):to("cpu"), exact)
+    assert(far > unit / 256 and far < 8 * unit, kind .. " is off by " .. far)
+    is(sim(q, k, v, opt):totable(), sim(q, k, v, {impl = kind}):totable())
+    raises("sim: precision is \"" .. kind .. "\", which devices with tensor cores have; on the " ..
+      'cpu it is "accurate" or "fast"', sim, q_host, k_host, v_host, opt)
+    raises("sim: precision is \"" .. kind .. "\", for which emu has no kernel of this form in " ..
+      'float64; expected "accurate" or "fast"', sim, wide, wide, wide, opt)
+    raises('sim: impl is "k1" and precision "' .. kind .. '", which is another kernel; expected ' ..
+      "one of them", sim, q, k, v, {precision = kind, impl = "k1"})
+  end
+end)
+
+test("tf32 rounds a tie away from 0, bf16 to even, and either lets Inf and NaN be", function()
+  local one = ones(1, 1, {device = "emu"})
+  local function rounded(kind, row)
+    local key = tensor({row}, {device = "emu"})
+    local _, st = prefix(key, key, one, {phi = "identity", precision = kind, final = true})
+    return st.S:totable()
+  end
+  is(rounded("tf32", {1 + 2^-11, 1 + 3 * 2^-11, -1 - 2^-12}), {{1 + 2^-10}, {1 + 2^-9}, {-1}})
+  is(rounded("bf16", {1 + 2^-8, 1 + 3 * 2^-8, -1 - 2^-9}), {{1}, {1 + 2^-6}, {-1}})
+  for _, kind in ipairs {"tf32", "bf16"} do
+    local S = rounded(kind, {math.huge, 0 / 0, 1})
+    is({S[1][1], S[2][1] ~= S[2][1], S[3][1]}, {math.huge, true, 1})
+  end
 end)
 
 test("a state lies on a device, and so must what it is stepped with", function()

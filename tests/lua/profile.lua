@@ -49,6 +49,36 @@ test("rows are in the order of what they cost", function()
   is(spaces, {global = true, shared = true})
 end)
 
+-- Wavefronts of shared memory above the least, by all kernels that f runs.
+local function conflicts(f)
+  local sum = 0
+  for _, row in ipairs(profile(f).rows) do
+    if row.space == "shared" then sum = sum + row.actual - row.least end
+  end
+  return sum
+end
+
+test("tensor cores read and write their squares without a bank conflict", function()
+  local q = randn(2, 70, 66, {device = "emu", seed = 1})
+  local out = randn(2, 70, 66, {device = "emu", seed = 2})
+  local forms = {
+    sim = function(o) o.causal = true; return sim(q, q, q, o) end,
+    rbf = function(o) o.by = "rbf"; return sim(q, q, q, o) end,
+    sim_grad = function(o) o.causal = true; return sim_grad(q, q, q, out, o) end,
+    assoc = function(o) return assoc(q, q, q, o) end,
+    assoc_grad = function(o) return assoc_grad(q, q, q, out, o) end,
+    prefix = function(o) return prefix(q, q, q, o) end,
+    super = function(o) return prefix(q[{{}, {}, {1, 64}}], q[{{}, {}, {1, 64}}], q, o) end,
+    prefix_grad = function(o) return prefix_grad(q, q, q, out, o) end,
+  }
+  for name, f in pairs(forms) do
+    for _, kind in ipairs {"tf32", "bf16"} do
+      is({name, kind, conflicts(function() return f {precision = kind} end)}, {name, kind, 0})
+    end
+  end
+  assert(conflicts(function() return forms.sim {impl = "k2"} end) > 0, "the count is of something")
+end)
+
 test("what f gives is passed on, nil too", function()
   local p = profile(function() return x:exp(), nil, 3 end)
   is({p.results.n, p.results[2] == nil, p.results[3]}, {3, true, 3})

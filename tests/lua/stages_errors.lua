@@ -60,7 +60,7 @@ test("a name that is no map, no method, no implementation", function()
   raises("prefix: method is 'sequentail', expected one of chunked, sequential, scan; did you " ..
     "mean 'sequential'?", prefix, q, k, v, {method = "sequentail"})
   raises("prefix: impl is 'fats', expected one of fast, plain, k1, k2, k3, k4, tf32, " ..
-    "tf32k2; did you mean 'fast'?", prefix, q, k, v, {impl = "fats"})
+    "tf32k2, bf16, bf16k2; did you mean 'fast'?", prefix, q, k, v, {impl = "fats"})
 end)
 
 test("a value of the wrong kind", function()
