@@ -113,7 +113,8 @@ template <class T> __device__ inline bool gives_zero(const meeting<T> &a, size_t
     return missing || (a.turned && a.dens && a.dens[row] == T(0));
 }
 
-/* One thread an entry of the output. */
+/* One thread an entry of the output: 2 N A B flops a head, 4 where it divides, as each thread
+ * makes the denominator of its row. It reads a row of x and a column of S: 2 N A B numbers. */
 template <class T> __global__ void meet_by_entry(meeting<T> a)
 {
     const size_t e = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
@@ -132,9 +133,10 @@ template <class T> __global__ void meet_by_entry(meeting<T> a)
     a.out[e] = gives_zero(a, row) ? T(0) : divided(sum, den);
 }
 
-/* Block: a square of rows and one of columns. Each number that is loaded is used 64 times. */
+/* Block: a square of rows and one of columns. Each number that is loaded is used 64 times (32
+ * as a double): N A B / 32 numbers a head, 2 N A B flops, and one denominator a row. */
 template <class T, class P>
-__global__ void __launch_bounds__(256) meet_by_square(meeting<T> a)
+__global__ void __launch_bounds__(256, P::least_blocks) meet_by_square(meeting<T> a)
 {
     SHARED(typename P::square, xs);
     SHARED(typename P::square, ss);

@@ -51,13 +51,20 @@ __device__ inline own own_chunk(const chunks &d)
     return {h * d.N + start, left < d.length ? left : d.length};
 }
 
+/* What becomes of an entry of k on its way into shared memory: nothing, it is a feature. */
+template <class T> struct features_as_they_are {
+    static constexpr bool fused = false;
+
+    __device__ T operator()(T x) const { return x; }
+};
+
 //> region chunk_sums
 /* The sum of each chunk by itself: S += k_i v_i^T, z += w_i k_i (w NULL: 1).
  * Block: one square of S, of one chunk. Sums have two levels, one square of
  * rows and all of them. */
-template <class T, class P = plain_cores<T>>
-__global__ void __launch_bounds__(256)
-    chunk_sums(chunks d, const T *k, const T *v, const T *w, T *states)
+template <class T, class P, class Map>
+__global__ void __launch_bounds__(256, Map::fused ? 1 : P::least_blocks)
+    chunk_sums(chunks d, Map map, const T *k, const T *v, const T *w, T *states)
 {
     SHARED(typename P::square, ks);
     SHARED(typename P::square, vs);
@@ -70,7 +77,7 @@ __global__ void __launch_bounds__(256)
         const size_t first = chunk.first + start, left = chunk.rows - start;
         const size_t rows = left < L ? left : L;
         if (start) __syncthreads();
-        load<T>(ks, k + first * d.C + c0, d.C, rows, d.C - c0);
+        load<T>(ks, k + first * d.C + c0, d.C, rows, d.C - c0, map);
         load<T>(vs, v + first * d.M + m0, d.M, rows, d.M - m0);
         __syncthreads();
         P::multiply(
@@ -135,16 +142,16 @@ __global__ void scan_chunks(chunks d, bool backwards, levels<const T> from,
 
 /* ---- Their launches -------------------------------------------------------------------- */
 
-template <class T, class P = plain_cores<T>>
+template <class T, class P, class Map = features_as_they_are<T>>
 tarn_status sum_chunks(tarn_context *ctx, const chunks &d, const T *k, const T *v,
-                       const T *w, T *states)
+                       const T *w, T *states, Map map = {})
 {
     constexpr unsigned L = tile<T>::side;
     const size_t blocks = d.heads * d.count;
     if (blocks == 0) return TARN_OK;
-    return launch(ctx, "chunk_sums", chunk_sums<T, P>,
+    return launch(ctx, "chunk_sums", chunk_sums<T, P, Map>,
                   dim3(grid_side(blocks), blocks_for(d.C, L), blocks_for(d.M, L)),
-                  tile<T>::threads, 0, d, k, v, w, states);
+                  tile<T>::threads, 0, d, map, k, v, w, states);
 }
 
 template <class T>
@@ -163,7 +170,7 @@ tarn_status scan(tarn_context *ctx, const chunks &d, bool backwards,
  * of columns. The products over c come square by square, each square of q used
  * twice. The denominators go to `dens` if somebody asks. */
 template <class T, class P>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, P::least_blocks)
     chunk_outputs(chunks d, const T *q, const T *k, const T *v, const T *before,
                   const T *eps_row, T eps, T *out, T *dens)
 {

@@ -3,7 +3,8 @@
  *
  * The counterpart of src/core/kernels.c and walk.c: strides may be anything, an extent that
  * repeats has stride 0. Thread: one element of the output, found from its position in
- * row-major order; neighbours write neighbours. */
+ * row-major order; neighbours write neighbours. Bytes: the inputs and the
+ * output once; a view with other strides brings more sectors than it needs. */
 #include "cuda/launch.cuh"
 
 namespace

@@ -66,7 +66,8 @@ __device__ inline size_t place_of_pair(size_t D, size_t i, size_t j)
     return i * D - i * (i + 1) / 2 + j;
 }
 
-/* Block: one row; threads: j, for one i after the other. */
+/* Block: one row; threads: j, for one i after the other. D numbers in, D (D + 1) / 2 out, of
+ * two products each. */
 template <class T> __global__ void pairs(size_t D, const T *x, const T *pivot, T *f)
 {
     const size_t row = blockIdx.x;
@@ -78,7 +79,8 @@ template <class T> __global__ void pairs(size_t D, const T *x, const T *pivot, T
                 (j == i ? T(1) : root) * (x[i] / m) * (x[j] / m);
 }
 
-/* Threads: i. Each pair has two gradients, so here each entry gathers what it gets. */
+/* Block: one row; threads: i. Each pair has two gradients, so here each entry gathers what it
+ * gets: 4 D flops. */
 template <class T>
 __global__ void pairs_grad(size_t D, const T *x, const T *pivot, const T *df, T *dx)
 {

@@ -7,7 +7,8 @@
  *     q [heads, N_q, C]   k [heads, N, C]   v [heads, N, M]   out [heads, N_q, M]
  *     S [heads, C, M]     z [heads, C]      weights [heads, N_q, N]
  *
- * with the letters of src/stages/attn.h. q and k are ready features, as for the stages. */
+ * with the letters of src/stages/attn.h. q and k are ready features, as for the stages, but for
+ * a rung that is fused, which makes them itself where it has them in shared memory. */
 #ifndef TARN_CUDA_FORMS_H
 #define TARN_CUDA_FORMS_H
 
@@ -29,6 +30,9 @@ struct tarn_span {
     bool causal;
     size_t past;   /* causal: keys that came before query 0 */
     void *weights; /* or NULL */
+
+    int phi;     /* fused: the map of q and k, of enum tarn_phi_id; TARN_PHI_NONE: features */
+    bool scaled; /* fused: rows of phi(q) are to be scaled, and eps with them */
 
     double eps;
     const void *eps_row; /* [heads, N_q]: eps under the scale of each row, or NULL */
@@ -62,6 +66,7 @@ struct tarn_rung {
     const struct tarn_rung *instead; /* what runs where it does not fit */
     const char *limit;               /* what it is made for, in words: "C up to 64" */
     int least_gpu; /* 80: it needs what sm_80 and newer ones have; 0: nothing */
+    bool fused;    /* it takes q and k as they are, and the map */
 };
 
 /* The rung that runs when this one is asked for. */

@@ -2,6 +2,7 @@
  *
  *     rung("k1", run, work)                          for any sizes
  *     rung_up_to(rung(..), fit, &other, "C up to 64")  makes way for another beyond its limit
+ *     fused(rung(..))                                  takes q and k as they are
  *     two_rungs<form>::ladder_f32                      k1, k2, and k2 on tensor cores */
 #ifndef TARN_LADDER_CUH
 #define TARN_LADDER_CUH
@@ -14,13 +15,18 @@ namespace
 constexpr tarn_rung rung(const char *name, tarn_status (*run)(tarn_span *),
                          size_t (*work)(const tarn_span *) = nullptr, int least_gpu = 0)
 {
-    return {name, run, work, nullptr, nullptr, nullptr, least_gpu};
+    return {name, run, work, nullptr, nullptr, nullptr, least_gpu, false};
 }
 
 constexpr tarn_rung rung_up_to(tarn_rung r, tarn_fit (*fit)(const tarn_span *),
                                const tarn_rung *instead, const char *limit)
 {
-    return {r.name, r.run, r.work, fit, instead, limit, r.least_gpu};
+    return {r.name, r.run, r.work, fit, instead, limit, r.least_gpu, r.fused};
+}
+
+constexpr tarn_rung fused(tarn_rung r)
+{
+    return {r.name, r.run, r.work, r.fit, r.instead, r.limit, r.least_gpu, true};
 }
 
 /* The ladder of a form that has k1<T>, k1_work<T>, k2<T, cores> and k2_work<T>. */

@@ -118,12 +118,12 @@ struct mma_of_tf32 {
     static constexpr int K = 8, in_register = 1;
 
     /* An operand that nobody rounded loses its last bits. */
-    static float factor(unsigned bits, int) { return float_of(bits & ~0x1fffu); }
+    static float read(unsigned bits, int) { return float_of(bits & ~0x1fffu); }
 };
 struct mma_of_bf16 {
     static constexpr int K = 16, in_register = 2;
 
-    static float factor(unsigned bits, int x) { return float_of(bits >> 16 * x << 16); }
+    static float read(unsigned bits, int x) { return float_of(bits >> 16 * x << 16); }
 };
 
 /* What one lane brings. */
@@ -136,7 +136,7 @@ struct mma_operands {
 /* The last lane to come does the work of all: gathers, multiplies, hands out */
 template <class Core> inline const char *mma_of_warp(void **brought)
 {
-    constexpr int K = Core::K, each = Core::in_register;
+    constexpr int K = Core::K, half = K / 2, each = Core::in_register;
     float a[16][K], b[K][8];
     for (int l = 0; l < 32; l++) {
         const auto *m = static_cast<const mma_operands *>(brought[l]);
@@ -144,9 +144,9 @@ template <class Core> inline const char *mma_of_warp(void **brought)
         if (!m) return "mma needs all 32 lanes, but some are not there";
         for (int x = 0; x < each; x++) {
             for (int e = 0; e < 4; e++)
-                a[g + e % 2 * 8][t + x + e / 2 * (K / 2)] = Core::factor(m->a[e], x);
-            for (int e = 0; e < 2; e++)
-                b[t + x + e * (K / 2)][g] = Core::factor(m->b[e], x);
+                a[g + e % 2 * 8][t + x + e / 2 * half] = Core::read(m->a[e], x);
+            for (int e = 0; e < 2; e++) /* of the right factor half as many */
+                b[t + x + e * half][g] = Core::read(m->b[e], x);
         }
     }
     for (int l = 0; l < 32; l++) {

@@ -12,13 +12,16 @@
  *       small masked attention inside (chunks.cuh). All of it is products of squares.
  *   k3  blocks of 4 squares: the state of a block is in registers from one square to the next,
  *       and only a quarter of the states goes through memory. For C of up to one square.
+ *   k4  k3 with phi where q and k come into shared memory, for maps that work entry by entry:
+ *       without kernels of phi before it 7 arrays of N rows pass through memory, and not 12.
  *   tf32  k3 with the products on tensor cores, where each factor is rounded to 11 bits;
  *         tf32k2 is k2 in the same way, for any C.
  *   bf16  the same with 8 bits, and bf16k2: twice as many factors an instruction.
  *
- * q and k are features. */
+ * q and k are features, but for k4. */
 #include "cuda/chunks.cuh"
 #include "cuda/ladder.cuh"
+#include "cuda/phi.cuh"
 
 namespace
 {
@@ -85,9 +88,9 @@ __device__ inline T row_times(const Square &f, int t, const T *g, size_t n)
 
 /* Block: one super-chunk, one square of columns. Row t and column t of the small sums belong to
  * thread t. */
-template <class T, class P>
+template <class T, class P, class Map>
 __global__ void __launch_bounds__(256, 1)
-    super_outputs(chunks d, arrays<T> a, const T *states)
+    super_outputs(chunks d, Map map, arrays<T> a, const T *states)
 {
     using own_bench = bench<T, P>;
     DYN_SHARED(own_bench, on);
@@ -101,17 +104,24 @@ __global__ void __launch_bounds__(256, 1)
         const size_t rows = left < L ? left : L;
         entries<T> A = {}, o = {}, part = {};
         load<T>(on->q, a.q + first * C, C, rows, C);
-        load<T>(on->k, a.k + first * C, C, rows, C);
+        load<T>(on->k, a.k + first * C, C, rows, C, map);
         P::each([&](int u, int w, int c, int m) { on->b(c, m) = S[u][w]; });
         __syncthreads();
+        if constexpr (Map::fused) {
+            map.make_queries(on->q, rows, C, on->den);
+            __syncthreads();
+        }
         P::multiply(
             A, static_cast<int>(C), [&](int c, int i) { return on->q(i, c); },
             [&](int c, int j) { return on->k(j, c); });
         P::multiply(
             o, static_cast<int>(C), [&](int c, int i) { return on->q(i, c); },
             [&](int c, int m) { return on->b(c, m); });
-        T den = 0;
-        if (t < rows) den = row_times(on->q, int(t), on->z, C);
+        T den = 0, eps = 0;
+        if (t < rows) {
+            den = row_times(on->q, int(t), on->z, C);
+            eps = Map::fused ? on->den[t] : eps_of(a.eps_row, a.eps, first + t);
+        }
         __syncthreads();
         P::each(
             [&](int u, int w, int i, int j) { on->q(i, j) = j <= i ? A[u][w] : T(0); });
@@ -119,7 +129,7 @@ __global__ void __launch_bounds__(256, 1)
         __syncthreads();
         if (t < rows) {
             for (int j = 0; j < int(rows); j++) den += on->q(int(t), j);
-            on->den[t] = denominator(den, eps_of(a.eps_row, a.eps, first + t));
+            on->den[t] = denominator(den, eps);
         }
         if (t < C)
             for (int i = 0; i < int(rows); i++) on->z[t] += on->k(i, int(t));
@@ -149,22 +159,84 @@ template <class T> size_t k3_work(const tarn_span *s)
     return states_size(chunks_of<T>(s, squares_of_k3)) * sizeof(T);
 }
 
-template <class T, class P> tarn_status k3(tarn_span *s)
+template <class T, class P, class Map> tarn_status super_chunks(tarn_span *s, Map map)
 {
     const chunks d = chunks_of<T>(s, squares_of_k3);
     const arrays<T> a = arrays_in<T>(s);
     const levels<T> state = levels_in<T>(s);
     const size_t blocks = d.heads * d.count;
+    const T *const none = nullptr;
     if (blocks == 0) return TARN_OK;
-    tarn_status status = sum_chunks<T, P>(s->ctx, d, a.k, a.v, nullptr, a.work);
+    tarn_status status = sum_chunks<T, P>(s->ctx, d, a.k, a.v, none, a.work, map);
     if (!status) status = scan(s->ctx, d, false, read_only(state), state, a.work);
     if (!status)
-        status = launch(s->ctx, "prefix_k3", super_outputs<T, P>,
-                        dim3(grid_side(blocks), blocks_for(d.M, tile<T>::side)),
-                        tile<T>::threads, sizeof(bench<T, P>), d, a,
-                        static_cast<const T *>(a.work));
+        status = launch(
+            s->ctx, Map::fused ? "prefix_k4" : "prefix_k3", super_outputs<T, P, Map>,
+            dim3(grid_side(blocks), blocks_for(d.M, tile<T>::side)), tile<T>::threads,
+            sizeof(bench<T, P>), d, map, a, static_cast<const T *>(a.work));
     s->count = 0;
     return status;
+}
+
+template <class T, class P> tarn_status k3(tarn_span *s)
+{
+    return super_chunks<T, P>(s, features_as_they_are<T>{});
+}
+
+/* ---- k4: phi in shared memory --------------------------------------------------------------
+ *
+ * Where phi has kernels of its own, it reads q twice (for the pivots of its rows) and k once,
+ * and writes both: 5 arrays of N rows, for 7 of k3. Here it costs no traffic. Its exp is taken
+ * of k twice, in the sums and in the outputs, and once more for each further square of columns
+ * of v: of 3 N C entries a head with M = 64, where 2 N C would be the least. */
+
+template <class T> struct features_on_the_way {
+    static constexpr bool fused = true;
+    int phi;
+    bool scaled;
+    double eps;
+
+    __device__ T operator()(T x) const { return phi_of(phi, x); }
+
+    /* Of the rows of q that exist, and eps of each. A team of neighbours has a row. */
+    template <class Square>
+    __device__ void make_queries(Square &q, size_t rows, size_t C, T *eps_row) const
+    {
+        constexpr int L = tile<T>::side, team = tile<T>::threads / L, share = L / team;
+        const int t = static_cast<int>(threadIdx.x), row = t / team, lane = t % team;
+        const bool exists = size_t(row) < rows;
+        T pivot = phi_pivot_start<T>(phi);
+        for (int x = 0; x < share; x++) {
+            const int c = Square::of_team(lane, x, team);
+            if (exists && size_t(c) < C) pivot = phi_pivot_add(phi, pivot, q(row, c));
+        }
+        for (int bit = 1; bit < team; bit *= 2) {
+            const T other = __shfl_xor_sync(~0u, pivot, bit);
+            pivot = other > pivot ? other : pivot;
+        }
+        pivot = phi_pivot_end(phi, pivot, eps);
+        for (int x = 0; x < share; x++) {
+            const int c = Square::of_team(lane, x, team);
+            if (exists && size_t(c) < C)
+                q(row, c) =
+                    scaled ? phi_over(phi, q(row, c), pivot) : (*this)(q(row, c));
+        }
+        if (exists && lane == 0)
+            eps_row[row] = T(scaled ? phi_eps(phi, eps, double(pivot)) : eps);
+    }
+};
+
+/* Features that are there already, as a user's own map makes them, leave nothing to gain. */
+template <class T> tarn_fit k4_fit(const tarn_span *s)
+{
+    const tarn_fit fit = k3_fit<T>(s);
+    return fit == TARN_FITS && s->phi == TARN_PHI_NONE ? TARN_NO_GAIN : fit;
+}
+
+template <class T> tarn_status k4(tarn_span *s)
+{
+    return super_chunks<T, plain_cores<T>>(
+        s, features_on_the_way<T>{s->phi, s->scaled, s->eps});
 }
 
 /* ---- The ladder --------------------------------------------------------------------------- */
@@ -178,16 +250,25 @@ template <class T, class P> constexpr tarn_rung k3_rung(const char *name)
 {
     return rung(name, k3<T, P>, k3_work<T>, P::least_gpu);
 }
+template <class T>
+constexpr tarn_rung k4_rung(const tarn_rung *instead, const char *limit)
+{
+    return fused(rung_up_to(rung("k4", k4<T>, k3_work<T>), k4_fit<T>, instead, limit));
+}
 constexpr tarn_rung k2_f32 = k2_rung<float, plain_cores<float>>("k2");
 constexpr tarn_rung k2_f64 = k2_rung<double, plain_cores<double>>("k2");
 constexpr tarn_rung tf32k2 = k2_rung<float, tensor_cores<tf32>>("tf32k2");
 constexpr tarn_rung bf16k2 = k2_rung<float, tensor_cores<bf16>>("bf16k2");
+constexpr tarn_rung k3_f32 = rung_up_to(k3_rung<float, plain_cores<float>>("k3"),
+                                        k3_fit<float>, &k2_f32, "C up to 64");
+constexpr tarn_rung k3_f64 = rung_up_to(k3_rung<double, plain_cores<double>>("k3"),
+                                        k3_fit<double>, &k2_f64, "C up to 32");
 
 constexpr tarn_rung rungs_f32[] = {
     rung("k1", walk_run<float>),
     k2_f32,
-    rung_up_to(k3_rung<float, plain_cores<float>>("k3"), k3_fit<float>, &k2_f32,
-               "C up to 64"),
+    k3_f32,
+    k4_rung<float>(&k3_f32, "C up to 64 and maps that work entry by entry"),
     rung_up_to(k3_rung<float, tensor_cores<tf32>>("tf32"), k3_fit<float>, &tf32k2,
                "C up to 64"),
     tf32k2,
@@ -195,14 +276,13 @@ constexpr tarn_rung rungs_f32[] = {
                "C up to 64"),
     bf16k2};
 constexpr tarn_rung rungs_f64[] = {
-    rung("k1", walk_run<double>), k2_f64,
-    rung_up_to(k3_rung<double, plain_cores<double>>("k3"), k3_fit<double>, &k2_f64,
-               "C up to 32")};
+    rung("k1", walk_run<double>), k2_f64, k3_f64,
+    k4_rung<double>(&k3_f64, "C up to 32 and maps that work entry by entry")};
 
 } // namespace
 
 extern "C" {
 extern const tarn_ladder TARN_TABLE(prefix, f32), TARN_TABLE(prefix, f64);
-const tarn_ladder TARN_TABLE(prefix, f32) = {rungs_f32, 7, 2};
-const tarn_ladder TARN_TABLE(prefix, f64) = {rungs_f64, 3, 2};
+const tarn_ladder TARN_TABLE(prefix, f32) = {rungs_f32, 8, 3};
+const tarn_ladder TARN_TABLE(prefix, f64) = {rungs_f64, 4, 3};
 }

@@ -45,11 +45,12 @@ template <class T> __device__ inline T further(const T *column, size_t i)
     return column ? column[i] : T(1);
 }
 
-/* out = mask(x y^T) z + x S. Block: the rows of one chunk, one square of columns of `out`.
+/* out = mask(x y^T) z + x S. Block: the rows of one chunk, one square of columns of `out`. With
+ * L rows a chunk that is 2 A L + L B flops a row for what the mask cuts, and 2 A B for the state.
  * `behind`: what lies behind a row counts, not what came before it. `turned`: the state is
  * used as its transpose, and it and the product have the further column. */
 template <class T, class P, bool behind, bool turned>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, P::least_blocks)
     chunk_gradient(chunks d, masked_product<T> p, const T *states)
 {
     SHARED(typename P::square, xs); /* of x, at the end x y^T */

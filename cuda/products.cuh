@@ -18,7 +18,8 @@ namespace
 
 template <class T> struct plain_cores {
     using square = padded_square<T>;
-    static constexpr int least_gpu = 0; /* any GPU has them */
+    static constexpr int least_gpu = 0;    /* any GPU has them */
+    static constexpr int least_blocks = 0; /* ptxas decides */
 
     /* Row of entry (u, w) of this thread. */
     __device__ static int row(int u, int) { return row_of<T>(u); }
@@ -115,6 +116,8 @@ struct bf16;
 template <class Kind> struct tensor_cores {
     using square = turned_square;
     static constexpr int least_gpu = 80;
+    static constexpr int least_blocks =
+        1; /* at a time: with room for more, ptxas spills */
 
     __device__ static int row(int, int e)
     {

@@ -36,7 +36,7 @@ template <class T> __device__ inline T gain_under(T scale, int exponent)
     return T(gain > most ? most : gain < least ? least : gain);
 }
 
-/* 8 lanes per row. With scale 0 all scores are 0, and so are the queries. */
+/* 8 lanes per row; q is read twice and written once. With scale 0 all scores are 0, and so are the queries. */
 template <class T> __global__ void divide_queries(pairs<T> p, T *scored, T *gain)
 {
     const unsigned lane = threadIdx.x % lanes_per_query;

@@ -20,7 +20,7 @@ namespace
 
 /* ---- Weights ------------------------------------------------------------------------------- */
 
-/* One thread a pair. */
+/* One thread a pair: 2 N_q N C numbers read a head, N_q N written, 2 N_q N C flops. */
 template <class T>
 __global__ void weights_by_pair(pairs<T> p, statistics<T> stats, T *weights)
 {
@@ -36,7 +36,8 @@ __global__ void weights_by_pair(pairs<T> p, statistics<T> stats, T *weights)
     weights[pair] = divided(s, stats.den[row]);
 }
 
-/* Block: one square of pairs. Each row of q and k is read N / 64 times, not N. */
+/* Block: one square of pairs. A row of q is read N / 64 times, one of k N_q / 64 times, where
+ * k1 reads them N and N_q times; the flops are the same. */
 template <class T, class P>
 __global__ void __launch_bounds__(256, least_blocks<T>)
     weights_by_square(pairs<T> p, statistics<T> stats, T *weights)

@@ -88,7 +88,9 @@ __device__ inline T gradient_of(const pairs<T> &p, const backward<T> &b, size_t 
                          dot_of(p.M, b.Gn + query * p.M, p.v + key * p.M));
 }
 
-/* Block: one query; thread: keys j = t, t + 64, .. for g, entries c = t, t + 64, .. of dq. */
+/* Block: one query; thread: keys j = t, t + 64, .. for g, entries c = t, t + 64, .. of dq.
+ * Every block reads all of k twice and v once, N_q N (2 C + M) numbers a head; neighbours score
+ * neighbouring keys, so each number brings a sector of its own. 2 N_q N (2 C + M) flops. */
 template <class T> __global__ void query_by_row(pairs<T> p, backward<T> b)
 {
     constexpr int threads = block_of_sums;
@@ -122,7 +124,9 @@ __device__ inline size_t first_to_see(const pairs<T> &p, size_t h, size_t j)
     return p.causal && j > p.past ? j - p.past : 0;
 }
 
-/* Block: one key; thread: queries for g and s, entries of dk and dv. */
+/* Block: one key; thread: queries for g and s, entries of dk and dv. Every block reads q three
+ * times and Gn twice, N_q N (3 C + 2 M) numbers a head, and does two flops with each: the score
+ * is made twice, for g and for s. */
 template <class T> __global__ void key_by_row(pairs<T> p, backward<T> b)
 {
     constexpr int threads = block_of_sums;
@@ -224,8 +228,9 @@ gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
 }
 
 /* Block: a square of queries and one square of columns of dq. It walks over the keys as the
- * forward pass does; arithmetic 2 N_q N (2 C + M) a head for each 64 columns. At least one
- * block fits (launch bounds 256, 1): with room for more, ptxas spills doubles on some GPUs. */
+ * forward pass does. k1 uses a number that it reads once, here it is used 64 times (32 as a
+ * double): N_q N (2 C + 2 M + 64) / 64 numbers and 2 N_q N (C + M + 64) flops a head, for each
+ * 64 columns. At least one block fits (launch bounds 256, 1): with room for more, ptxas spills doubles on some GPUs. */
 template <class T, class P>
 __global__ void __launch_bounds__(256, 1) query_by_square(pairs<T> p, backward<T> b)
 {
@@ -270,7 +275,8 @@ __global__ void __launch_bounds__(256, 1) query_by_square(pairs<T> p, backward<T
 }
 
 /* Block: a square of keys and one square of columns: those of dk first, then those of dv. It
- * walks over the queries. */
+ * walks over the queries. Numbers and flops are those of query_by_square for dk; dv takes no
+ * Gn . v, so M less of both. */
 template <class T, class P>
 __global__ void __launch_bounds__(256, 1) key_by_square(pairs<T> p, backward<T> b)
 {

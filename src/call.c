@@ -335,7 +335,8 @@ tarn_status tarn_call_output(struct tarn_call *call, tarn_tensor *given,
 static bool fuses(const struct tarn_call *call, const struct tarn_form *form)
 {
     const tarn_phi *phi = call->options.phi;
-    return form->fused && !phi->apply && phi->builtin != TARN_PHI_POLY2;
+    if (phi->apply || phi->builtin == TARN_PHI_POLY2) return false;
+    return call->device ? tarn_device_fuses(call, form) : form->fused;
 }
 
 tarn_status tarn_call_features(struct tarn_call *call, const struct tarn_form *form)

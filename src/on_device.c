@@ -103,6 +103,19 @@ static tarn_status no_rung(const struct tarn_call *call,
                      call->function, name, names, call->device->name);
 }
 
+bool tarn_device_fuses(const struct tarn_call *call, const struct tarn_form *form)
+{
+    const struct tarn_ladder *ladder = ladder_of(call->device, call->dtype, form);
+    const struct tarn_rung *wanted =
+        find_rung(ladder, wanted_rung(form, &call->options));
+    const struct tarn_span span = {.N_q = call->N_q,
+                                   .N = call->N,
+                                   .C = call->D,
+                                   .M = call->M,
+                                   .phi = call->options.phi->builtin};
+    return wanted && tarn_rung_for(wanted, &span)->fused;
+}
+
 /* ---- The call as a span ------------------------------------------------------------------------ */
 
 static struct tarn_span span_of(const struct tarn_call *call)
@@ -124,6 +137,8 @@ static struct tarn_span span_of(const struct tarn_call *call)
                               .causal = a->causal,
                               .past = a->past,
                               .weights = a->weights,
+                              .phi = a->phi,
+                              .scaled = call->options.precision != TARN_FAST,
                               .eps = a->eps,
                               .eps_row = a->eps_row,
                               .S = s->S,

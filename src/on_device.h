@@ -15,6 +15,10 @@ const char *tarn_device_precision(tarn_precision precision);
 /* The operations of every device, for any element type. */
 const struct tarn_operations *tarn_device_operations(tarn_dtype dtype);
 
+/* Whether the rung that will run makes the features of q and k itself, by a map that works
+ * entry by entry. */
+bool tarn_device_fuses(const struct tarn_call *call, const struct tarn_form *form);
+
 /* Runs a form of all heads where the call's tensors lie. options.impl names a rung ("k1");
  * without it the best one runs, with precision "tf32" or "bf16" the one for tensor cores.
  * Errors: TARN_EDEVICE (a form or rung that the device does not have, an error of a kernel),

@@ -11,11 +11,8 @@ static inline struct tarn_form_input linear(tarn_context *ctx, const tarn_tensor
                                             const tarn_tensor *k, const tarn_tensor *v,
                                             bool causal)
 {
-    struct tarn_form_input in = {.ctx = ctx,
-                                 .q = q,
-                                 .k = k,
-                                 .v = v,
-                                 .options = tarn_defaults()};
+    struct tarn_form_input in = {
+        .ctx = ctx, .q = q, .k = k, .v = v, .options = tarn_defaults()};
     in.options.by = TARN_PHI;
     in.options.eps = 0;
     in.options.causal = causal;

@@ -159,8 +159,9 @@ typedef void look_fn(const struct problem *p, const struct inputs *in,
 static inline bool fits(const struct problem *p, const struct tarn_rung *rung)
 {
     const struct sizes n = p->n;
-    const struct tarn_span s = {.N_q = n.N_q, .N = n.N, .C = n.C, .M = n.M};
-    return tarn_rung_for(rung, &s) == rung;
+    const struct tarn_span s = {
+        .N_q = n.N_q, .N = n.N, .C = n.C, .M = n.M, .phi = map_of(p)};
+    return rung->fused == p->fused && tarn_rung_for(rung, &s) == rung;
 }
 
 static inline void check_ladders(const struct problem *p, struct ladders ladders,

@@ -7,6 +7,7 @@
 #include "check/oracle.h"
 #include "cuda/forms.h"
 #include "emu/emu.h"
+#include "stages/phi.h"
 #include "tolerance.h"
 #include <float.h>
 #include <string.h>
@@ -49,6 +50,7 @@ struct problem {
     bool scaled_rows; /* rows of q times powers of 2, and eps_row with them */
     bool state; /* there is a state before, and gradients arrive at the one after */
     bool weights;
+    bool fused; /* q and k are no features: of the rungs that make elu1 of them */
     size_t
         sound; /* the last keys and values, from this position on, are NaN; 0: none are */
     void (*change)(const struct problem *p,
@@ -63,6 +65,21 @@ static inline struct problem problem_of(struct sizes n)
     p.options.by = TARN_PHI;
     p.options.phi = tarn_phi_find("identity");
     return p;
+}
+
+/* A causal problem for fused rungs, with entries of q and k on both sides of 0. */
+static inline struct problem fused_problem_of(struct sizes n)
+{
+    struct problem p = problem_of(n);
+    p.options.phi = tarn_phi_find("elu1");
+    p.options.causal = p.fused = true;
+    return p;
+}
+
+/* The map that a span tells of. */
+static inline int map_of(const struct problem *p)
+{
+    return p->fused ? TARN_PHI_ELU1 : TARN_PHI_NONE;
 }
 
 /* The tensors of a problem; heads are batch entries, as those have lengths of their own. */
@@ -104,7 +121,7 @@ static inline struct inputs inputs_of(const struct problem *p, tarn_dtype dtype,
     const size_t v[] = {n.heads, 1, n.N, n.M}, out[] = {n.heads, 1, n.N_q, n.M};
     const size_t S[] = {n.heads, 1, n.C, n.M}, z[] = {n.heads, 1, n.C};
     const tarn_distribution kind =
-        p->options.by == TARN_PHI ? TARN_UNIFORM : TARN_NORMAL;
+        p->options.by == TARN_PHI && !p->fused ? TARN_UNIFORM : TARN_NORMAL;
     struct inputs in = {.dtype = dtype};
     in.q = random_values(kind, dtype, 1, 4, q, p->factor);
     in.k = random_values(kind, dtype, 2, 4, k, p->factor);
@@ -263,6 +280,7 @@ static inline struct device put(const struct problem *p, const struct inputs *in
         d.weights = shaped(in->dtype, 4, (size_t[]){n.heads, 1, n.N_q, n.N});
     s->C = n.C, s->M = n.M;
     s->by = o->by, s->causal = o->causal, s->past = p->past;
+    s->phi = map_of(p), s->scaled = true;
     s->eps = o->by == TARN_SOFTMAX ? 0 : o->eps;
     s->scale = o->scale;
     if (isnan(o->scale)) s->scale = o->by == TARN_SOFTMAX ? 1 / sqrt((double)n.C) : 1;

@@ -44,6 +44,7 @@ static const struct form {
     {"assoc", BOTH(assoc), false, false, TARN_PHI},
     {"assoc_grad", BOTH(assoc_grad), true, false, TARN_PHI},
     {"prefix", BOTH(prefix), false, true, TARN_PHI},
+    {"prefix fused", BOTH(prefix), false, true, TARN_PHI},
     {"prefix_grad", BOTH(prefix_grad), true, true, TARN_PHI},
     {"rnn", BOTH(rnn), false, true, TARN_PHI},
     {"rnn_grad", BOTH(rnn_grad), true, true, TARN_PHI},
@@ -73,9 +74,15 @@ static bool is_wanted(const struct form *form)
     return strlen(wanted) == length && strncmp(wanted, form->name, length) == 0;
 }
 
+static struct problem problem_for(const struct run *r)
+{
+    const struct sizes n = sizes_of[r->type][r->size];
+    return strstr(r->form->name, " fused") ? fused_problem_of(n) : problem_of(n);
+}
+
 static void add_run(struct run r)
 {
-    const struct problem p = problem_of(sizes_of[r.type][r.size]);
+    const struct problem p = problem_for(&r);
     if (is_wanted(r.form) && fits(&p, r.rung)) runs[run_count++] = r;
 }
 
@@ -99,7 +106,7 @@ static void mix(uint64_t *hash, const tarn_tensor *t)
 /* Runs it on instrumented kernels; what the results come to is in *hash. */
 static tarn_status execute(const struct run *r, int order, uint64_t *hash)
 {
-    struct problem p = problem_of(sizes_of[r->type][r->size]);
+    struct problem p = problem_for(r);
     p.options.causal = r->form->causal, p.options.by = r->form->by;
     p.state = r->form->by == TARN_PHI;
     struct inputs in =

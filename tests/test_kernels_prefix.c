@@ -13,6 +13,16 @@ Test(kernels_prefix, each_rung_gives_the_oracles_output_in_any_order_of_threads)
     }
 }
 
+Test(kernels_prefix, a_fused_rung_makes_the_features_of_any_rows_itself)
+{
+    for (int i = 0; i < AWKWARD; i++) {
+        struct problem p = fused_problem_of(awkward[i]);
+        p.n.N_q = p.n.N, p.state = i % 2;
+        p.factor = i % 3 ? 3 : 1;
+        check_outputs(&p, LADDERS(prefix), "prefix fused");
+    }
+}
+
 Test(kernels_prefix, each_rung_gives_the_oracles_gradients_and_those_of_the_state)
 {
     for (int i = 0; i < AWKWARD; i++) {

@@ -124,8 +124,8 @@ test("impl names a kernel of a device's ladder", function()
   for _, impl in ipairs {"k1", "k2"} do
     close(prefix(q, k, v, {impl = impl}), prefix(q_host, k_host, v_host))
   end
-  local ok, why = pcall(prefix, q, k, v, {impl = "k4"})
-  assert(not ok and why:find('^prefix: impl is "k4", expected "k1".* on emu$'), why)
+  local ok, why = pcall(assoc, q, k, v, {impl = "k4"})
+  assert(not ok and why:find('^assoc: impl is "k4", expected "k1".* on emu$'), why)
   ok, why = pcall(prefix, q, k, v, {impl = "plain"})
   assert(not ok and why:find('^prefix: impl is "plain", expected "k1".* on emu$'), why)
   raises('prefix: impl is "k1", expected "fast" or "plain"', prefix, q_host, k_host, v_host,
@@ -164,6 +164,8 @@ test("a kernel that makes way for another is announced once, with both names and
       prefix(q, q, q, {chunk = 16})
     ]]
     is({ok, text}, {true,
+      "note: prefix: kernel k4 is for C up to 64 and maps that work entry by entry; with N = 20 " ..
+      "and C = 100 k2 runs in its place\n" ..
       "note: prefix: kernel k3 is for C up to 64; with N = 20 and C = 100 k2 runs in its " ..
       "place\n" ..
       "note: prefix: kernel tf32 is for C up to 64; with N = 20 and C = 100 tf32k2 runs in " ..
@@ -181,6 +183,41 @@ test("a kernel that makes way for another is announced once, with both names and
       "note: rnn_grad: kernel k2 is for C and M up to 127; with N = 20 and C = 300 k1 runs in " ..
       "its place\n"})
   end)
+
+test("k4 of prefix makes the features itself, with the bits of k3 and without kernels of phi",
+  function()
+    for _, dtype in ipairs {"float32", "float64"} do
+      local x = randn(2, 300, 32, {device = "emu", seed = 1, dtype = dtype})
+      local y = randn(2, 300, 70, {device = "emu", seed = 2, dtype = dtype})
+      for _, size in ipairs {1e-3, 1, 10} do
+        for _, phi in ipairs {"elu1", "relu", "relu2", "exp_features", "softplus", "identity"} do
+          for _, precision in ipairs {"accurate", "fast"} do
+            local q = phi == "identity" and (x * size):abs() or x * size
+            local opt = {phi = phi, precision = precision, impl = "k4"}
+            local fused = prefix(q, q, y, opt):to("cpu")
+            opt.impl = "k3"
+            is(maxdiff(fused, prefix(q, q, y, opt):to("cpu")), 0, phi)
+          end
+        end
+      end
+    end
+    local seen = {}
+    local p = profile(function() return prefix(q, k, v) end)
+    for _, row in ipairs(p.rows) do seen[row.kernel] = true end
+    is({seen.prefix_k4, seen.chunk_sums, seen["phi features"], seen["phi pivots"]}, {true, true})
+  end)
+
+test("k4 leaves a map of the user's and poly2 to k3, and says so if it was asked for", function()
+  local text, ok = said_by [[
+    local q = randn(20, 4, {device = "emu"})
+    for _, phi in ipairs {"poly2", function(t) return t:exp() end} do
+      local fall = prefix(q, q, q, {phi = phi})
+      prefix(q, q, q, {phi = phi, impl = "k4"})
+    end
+  ]]
+  is({ok, text}, {true, "note: prefix: kernel k4 is for C up to 64 and maps that work entry by " ..
+    "entry; with N = 20 and C = 10 k3 runs in its place\n"})
+end)
 
 test("the rows of equiv name the kernel that ran, and so does what is announced", function()
   local wide = randn(20, 100, {device = "emu", seed = 1})

@@ -15,7 +15,8 @@ local titles = {
 local ladders = {
   prefix = "k1 walks through time with one thread for each column of the state. k2 sums chunks " ..
     "of tokens side by side, then their prefixes, then the outputs. k3 keeps the state of a " ..
-    "block in registers over several chunks (`cuda/prefix.cu`).",
+    "block in registers over several chunks. k4 does the same and makes the features of what it " ..
+    "has loaded (`cuda/prefix.cu`).",
   sim = "k1 takes one query a block, which reads all keys before it. k2 takes a square of " ..
     "queries, and a key that was read once serves all of them (`cuda/sim.cu`).",
   assoc = "k1 gives each entry of the state to a thread, which reads all tokens. k2 works on " ..
