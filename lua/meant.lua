@@ -95,6 +95,9 @@ local signs = {
   ["|"] = "and, or, not are words",
   ["+"] = "there is no += or ++; write x = x + 1",
   ["//"] = "comments begin with --",
+  ["*"] = "a power is x ^ 2",
+  ["@"] = "a product of matrices is a:mm(b)",
+  ["["] = "a list is {1, 2, 3}",
   [":"] = "blocks are if .. then .. end, for .. do .. end, function f() .. end",
 }
 
@@ -119,6 +122,9 @@ function meant.syntax(message, text)
   if not near then return nil end
   local hint = text and words[text:match("^%s*(%a+)%s")] or signs[near]
   if message:find("'%]' expected near ':'", 1) then hint = "a range is t[{{a, b}}], b included" end
+  if message:find("'%)' expected near '='", 1) then
+    hint = "names of arguments stand in braces, f(x, {name=value})"
+  end
   local byte = tonumber(near:match("^<\\(%d+)>$"))
   if byte then hint = odd_sign(byte, text) end
   return hint and "; hint: " .. hint or nil

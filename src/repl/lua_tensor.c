@@ -93,6 +93,8 @@ static const struct foreign {
     {"zero", "t:fill(0)"},
     {"zero_", "t:fill(0)"},
     {"float", "t:to(\"float32\")"},
+    {"cuda", "t:to(\"cuda\")"},
+    {"cpu", "t:to(\"cpu\")"},
     {"double", "t:to(\"float64\")"},
     {"astype", "t:to(\"float64\")"},
     {"type", "t:to(\"float64\")"},

@@ -80,6 +80,8 @@ end)
 test("names that other libraries have are told as they are here", function()
   raises("tensor has no method 'view'; here it is t:reshape(...)",
     function() return zeros(2):view(1) end)
+  raises("tensor has no method 'cuda'; here it is t:to(\"cuda\")",
+    function() return zeros(2):cuda() end)
   raises("tensor has no method 'size'; here it is t.shape", function() return zeros(2):size() end)
   raises("undefined variable 'torch': tarn's functions have no prefix, zeros(2, 3)",
     function() return torch.zeros(2) end)
@@ -91,6 +93,10 @@ test("syntax of other languages is told as it is in Lua", function()
   is(hint("x != 1"), "; hint: not equal is ~=, and not x negates")
   is(hint("x += 1"), "; hint: there is no += or ++; write x = x + 1")
   is(hint("import torch"), '; hint: modules are loaded by require "name"')
+  is(hint("y = x ** 2"), "; hint: a power is x ^ 2")
+  is(hint("y = x @ x"), "; hint: a product of matrices is a:mm(b)")
+  is(hint("y = tensor([1, 2])"), "; hint: a list is {1, 2, 3}")
+  is(hint("y = f(x, eps=0)"), "; hint: names of arguments stand in braces, f(x, {name=value})")
   is(hint("print x"), "; hint: print is a function, print(x)")
   is(hint("x = y[1:2]"), "; hint: a range is t[{{a, b}}], b included")
   is(hint('y = "µ" .. “x”'),
