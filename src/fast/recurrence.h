@@ -129,18 +129,9 @@ INLINE void tile_rows(const int U, const int T, const int V, const bool levels,
 }
 //< region fast_tile
 
-/* Asks for V vectors of T rows of the next block: the hint is as good as any beyond the end.
- * It comes a few lines at a time, between much arithmetic; a whole block of them at once
- * would have to wait for the memory. */
-INLINE void fetch(const int T, const int V, struct rows x)
-{
-    UNROLL
-    for (int t = 0; t < T; t++) UNROLL
-    for (int c = 0; c < V; c++)
-        __builtin_prefetch(x.at + t * x.stride + c * LANES, 0, 3);
-}
-
-/* T tokens against V vectors of columns, all rows of S. */
+/* T tokens against V vectors of columns, all rows of S. What the next block will touch is
+ * asked for: the hint is as good as any beyond the end. It comes a few lines at a time, among
+ * much arithmetic; a whole block of them at once would have to wait for the memory. */
 INLINE void tile(const int T, const int V, const bool levels, size_t R,
                  const struct tokens *x, real *S, real *part)
 {
@@ -150,9 +141,11 @@ INLINE void tile(const int T, const int V, const bool levels, size_t R,
     for (int c = 0; c < V; c++) {
         values[t][c] = load(x->v.at + t * x->v.stride + (size_t)c * x->second);
         sums[t][c] = splat(0);
+        UNROLL
+        for (int s = 0; s < 2; s++)
+            __builtin_prefetch(x->streams[s].at + t * x->streams[s].stride + c * LANES,
+                               0, 3);
     }
-    fetch(T, V, x->streams[0]);
-    fetch(T, V, x->streams[1]);
     size_t r = 0;
     for (; r + ABREAST <= R; r += ABREAST) {
         tile_rows(ABREAST, T, V, levels, x, r, values, sums, S, part);
