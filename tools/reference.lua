@@ -47,7 +47,15 @@ end
 
 local markdown = {}
 
-local function escape_markdown(text) return (text:gsub("[\\`*_<>%[%]|^~#]", "\\%0")) end
+-- What stands between backticks is code and stays it.
+local function escape_markdown(text)
+  local parts, code = {}, false
+  for part in (text .. "`"):gmatch("([^`]*)`") do
+    table.insert(parts, code and "`" .. part .. "`" or (part:gsub("[\\*_<>%[%]|^~#]", "\\%0")))
+    code = not code
+  end
+  return table.concat(parts)
+end
 
 function markdown.label(label, text)
   if label == "options" then
@@ -57,7 +65,7 @@ function markdown.label(label, text)
       print(("    - `%s`: %s"):format(name, escape_markdown(words)))
     end
   else
-    print(("- *%s*: %s"):format(label, is_code[label] and "`" .. text .. "`" or escape_markdown(text)))
+    print(("- *%s*: %s"):format(label, is_code[label] and "`" .. text:gsub("`", "") .. "`" or escape_markdown(text)))
   end
 end
 
