@@ -64,12 +64,15 @@ def percent(row):
     return "-" if row["percent_peak"] is None else f"{row['percent_peak']:.0f} %"
 
 
+def name_of(row):
+    return row["name"] + (", fast" if row["precision"] == "fast" else "")
+
+
 def rows_of(run):
     rows = []
     for row in run["rows"]:
-        name = row["name"] + (", fast" if row["precision"] == "fast" else "")
         spread = f"{duration(row['min_s'])} - {duration(row['max_s'])}"
-        rows.append([name, row["dtype"], str(row["H"]), str(row["N"]), str(row["D"]),
+        rows.append([name_of(row), row["dtype"], str(row["H"]), str(row["N"]), str(row["D"]),
                      duration(row["median_s"]), spread, f"{row['gflops']:.3g}", percent(row),
                      f"{row['rms_error']:.1e}"])
     return table(["operation", "type", "H", "N", "D = M", "median", "from - to", "GFLOP/s",
@@ -90,7 +93,7 @@ def speedups(one, two):
         return tuple(row[x] for x in ("name", "dtype", "precision", "H", "N", "D"))
     alone = {key(row): row for row in one["rows"]}
     return table(["operation", "type", "H", "N", "D = M", "speed of two threads by that of one"], [
-        [row["name"], row["dtype"], str(row["H"]), str(row["N"]), str(row["D"]),
+        [name_of(row), row["dtype"], str(row["H"]), str(row["N"]), str(row["D"]),
          f"{alone[key(row)]['min_s'] / row['min_s']:.2f}"]
         for row in two["rows"] if key(row) in alone])
 

@@ -11,6 +11,45 @@ static const char *const fields[] = {"shape", "dtype", "device", "strides", NULL
 
 /* ---- Fields and methods by name -------------------------------------------------- */
 
+/* tostring of a list with one number a dimension: {3, 4}, as the prompt shows it. */
+static int list_text(lua_State *L)
+{
+    luaL_Buffer text;
+    const lua_Integer n = luaL_len(L, 1);
+    luaL_buffinit(L, &text);
+    for (lua_Integer i = 1; i <= n; i++) {
+        luaL_addstring(&text, i == 1 ? "{" : ", ");
+        lua_geti(L, 1, i);
+        luaL_tolstring(L, -1, NULL);
+        lua_remove(L, -2);
+        luaL_addvalue(&text);
+    }
+    luaL_addstring(&text, n == 0 ? "{}" : "}");
+    luaL_pushresult(&text);
+    return 1;
+}
+
+/* What is not in such a list: nil, but for a dimension 0, which other languages have. */
+static int list_missing(lua_State *L)
+{
+    if (lua_isinteger(L, 2) && lua_tointeger(L, 2) == 0)
+        tarn_lua_fail(L, "there is no dimension 0; the first is t.shape[1]");
+    return 0;
+}
+
+/* Pushes an empty list for one number a dimension. */
+static void push_list(lua_State *L, int rank)
+{
+    lua_createtable(L, rank, 0);
+    if (luaL_newmetatable(L, "tarn.dimensions")) {
+        lua_pushcfunction(L, list_text);
+        lua_setfield(L, -2, "__tostring");
+        lua_pushcfunction(L, list_missing);
+        lua_setfield(L, -2, "__index");
+    }
+    lua_setmetatable(L, -2);
+}
+
 /* help: t.shape -> table
  * The extents of a tensor, a table of whole numbers, fresh each time.
  * shapes: any
@@ -25,7 +64,7 @@ static const char *const fields[] = {"shape", "dtype", "device", "strides", NULL
 static int push_shape(lua_State *L, const tarn_tensor *t)
 {
     int rank = tarn_tensor_rank(t);
-    lua_createtable(L, rank, 0);
+    push_list(L, rank);
     for (int i = 0; i < rank; i++) {
         lua_pushinteger(L, (lua_Integer)tarn_tensor_shape(t)[i]);
         lua_rawseti(L, -2, i + 1);
@@ -47,7 +86,7 @@ static int push_shape(lua_State *L, const tarn_tensor *t)
 static int push_strides(lua_State *L, const tarn_tensor *t)
 {
     int rank = tarn_tensor_rank(t);
-    lua_createtable(L, rank, 0);
+    push_list(L, rank);
     for (int i = 0; i < rank; i++) {
         lua_pushinteger(L, tarn_tensor_strides(t)[i]);
         lua_rawseti(L, -2, i + 1);

@@ -87,6 +87,14 @@ test("names that other libraries have are told as they are here", function()
     function() return torch.zeros(2) end)
 end)
 
+test("a shape prints as it looks, and says that its first dimension is not 0", function()
+  is(tostring(zeros(3, 4).shape), "{3, 4}")
+  is(tostring(zeros(3, 4).strides), "{4, 1}")
+  is(tostring(tensor(1).shape), "{}")
+  raises("there is no dimension 0; the first is t.shape[1]", function() return zeros(2).shape[0] end)
+  is(zeros(2).shape[2], nil)
+end)
+
 test("syntax of other languages is told as it is in Lua", function()
   local syntax = require "tarn.meant".syntax
   local function hint(text) return syntax(select(2, load(text, "=x")), text) end
