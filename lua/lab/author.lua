@@ -227,7 +227,7 @@ local function judge_pasted(out, findings)
     pasted, all = pasted + finding.pasted, all + finding.exercise.points
   end
   local enough = pasted <= MOST_PASTED * all
-  out:text(("the library's own code earns %g of %g points (%.0f %%) in %d exercises, %s %.0f %%")
+  out:text(("library code earns %g of %g points (%.0f %%) in %d exercises, %s %.0f %%")
     :format(pasted, all, 100 * pasted / all, count, enough and "at most" or "more than",
       100 * MOST_PASTED))
   return enough

@@ -17,7 +17,7 @@ status=$?
 row() {
     ! grep -q "^$1 .*FAIL" table && grep -q "^$1 " table && return
     cat problems
-    awk -v name="$1:" '/^[^ ]*: |^the library/ { on = $1 == name } on' table
+    awk -v name="$1:" '/^[^ ]*: |^library code/ { on = $1 == name } on' table
     return 1
 }
 for folder in "$srcdir"/exercises/[0-9][0-9]-*; do

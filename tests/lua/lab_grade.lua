@@ -221,7 +221,7 @@ test("an exercise that holds what it promises is a row of ok", function()
   local out, status = exercise("author")
   is(status, 0)
   has(out, "04-good       10  ok        ok     ok     ok    ok          -")
-  has(out, "the library's own code earns 0 of 10 points (0 %) in 0 exercises, at most 25 %")
+  has(out, "library code earns 0 of 10 points (0 %) in 0 exercises, at most 25 %")
   has(out, "every exercise holds what it promises")
 end)
 
@@ -285,7 +285,7 @@ end)
 test("a pasted region must be one, and earn little over the course", function()
   complains("region is 'nowhere', expected path:name",
     {paste = '{{region = "nowhere", file = "wrong/a.c"}}'})
-  complains("own code earns 2 of 2 points (100 %) in 1 exercises, more than 25 %", {points = "2",
+  complains("library code earns 2 of 2 points (100 %) in 1 exercises, more than 25 %", {points = "2",
     cases = '{{name = "sums are causal", points = 2}}',
     paste = '{{region = "nowhere.c:x", file = "wrong/a.c"}}', wrong = "{}"})
 end)
