@@ -75,7 +75,7 @@ tarn_status average_k1(tarn_context *ctx, const pairs<T> &p, T *out,
 /* ---- k2 ------------------------------------------------------------------------------------ */
 
 /* One row of a square belongs to a team of threads that are neighbours in a warp: 4 for a row
- * of 64 floats, 8 for one of 32 doubles. All of a team have the same numbers. */
+ * of 64 floats, 2 for one of 32 doubles. All of a team have the same numbers. */
 template <class T> struct team {
     static constexpr int size = tile<T>::threads / tile<T>::side;
     static constexpr int share = tile<T>::side / size; /* entries of each */
@@ -95,7 +95,7 @@ __device__ inline team<T> team_of_thread(const pairs<T> &p, size_t first, size_t
 /* f(mine, other's) over all of a team, the same for each of them. */
 template <class T, class F> __device__ inline T over_team(T x, F f)
 {
-#pragma unroll
+    UNROLL
     for (int bit = 1; bit < team<T>::size; bit *= 2)
         x = f(x, __shfl_xor_sync(~0u, x, bit));
     return x;
@@ -142,7 +142,7 @@ template <class T> __device__ inline T unseen(const pairs<T> &p)
  *
  * Two squares of shared memory, each used twice: 33 KB. */
 template <class T, class P>
-__global__ void __launch_bounds__(256, least_blocks<T>)
+__global__ void __launch_bounds__(tile<T>::threads, plain_cores<T>::least_blocks)
     average_by_square(pairs<T> p, T *out, statistics<T> stats)
 {
     SHARED(typename P::square, xs);     /* of q, then of v */

@@ -119,7 +119,7 @@ __device__ inline column<T> load_column(const held_run<T> &d, const place &at)
 {
     const levels<const T> &from = d.before;
     column<T> s = {};
-#pragma unroll
+    UNROLL
     for (int r = 0; r < held<T>::rows; r++) {
         if (r >= at.rows) continue;
         s.X[r] = value_at(entry_in(d, at, at.a0 + r, from.S, from.z));
@@ -136,7 +136,7 @@ __device__ inline void store_column(const held_run<T> &d, const place &at,
                                     const column<T> &s)
 {
     const levels<T> &to = d.after;
-#pragma unroll
+    UNROLL
     for (int r = 0; r < held<T>::rows; r++)
         if (r < at.rows)
             put_at(entry_in(d, at, at.a0 + r, to.S, to.z),
@@ -150,7 +150,7 @@ template <class T>
 __device__ inline T step(column<T> &s, int rows, const T *f, const T *h, T g, bool full)
 {
     T sum = 0;
-#pragma unroll
+    UNROLL
     for (int r = 0; r < held<T>::rows; r++) {
         if (r >= rows) continue;
         s.part[r] += f[r] * g;

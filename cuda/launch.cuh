@@ -45,6 +45,13 @@ extern "C" tarn_status tarn_cuda_launch(tarn_context *ctx, const char *name,
 
 #endif
 
+/* Before a loop of constant length whose arrays are to be registers. gcc has its own word. */
+#if defined __CUDACC__ || defined __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
 /* The name of a table: TARN_TABLE(prefix, f32) is tarn_emu_prefix_f32. */
 #define TARN_PASTE(target, name, type)  tarn_##target##_##name##_##type
 #define TARN_EXPAND(target, name, type) TARN_PASTE(target, name, type)

@@ -19,10 +19,6 @@
 namespace
 {
 
-/* Blocks for which a multiprocessor must have registers: of doubles one, for with room for
- * more ptxas spills on some GPUs; of floats it decides. */
-template <class T> constexpr int least_blocks = sizeof(T) == sizeof(double) ? 1 : 0;
-
 /* What all kernels of sim are told. Rows of queries and of keys are counted over all heads. */
 template <class T> struct pairs {
     size_t heads, N_q, N, C, M;

@@ -11,7 +11,7 @@
  *       these sums, then the outputs of all chunks at once, each from its own prefix and a
  *       small masked attention inside (chunks.cuh). All of it is products of squares.
  *   k3  blocks of 4 squares: the state of a block is in registers from one square to the next,
- *       and only a quarter of the states goes through memory. For C of up to one square.
+ *       and only a quarter of the states goes through memory. For C of up to 64.
  *   k4  k3 with phi where q and k come into shared memory, for maps that work entry by entry:
  *       without kernels of phi before it 7 arrays of N rows pass through memory, and not 12.
  *   tf32  k3 with the products on tensor cores, where each factor is rounded to 11 bits;
@@ -58,65 +58,99 @@ template <class T, class P> tarn_status k2(tarn_span *s)
 
 constexpr unsigned squares_of_k3 = 4;
 
-/* The shared memory of a block: three squares, z and the denominators. */
-template <class T, class P> struct bench {
-    typename P::square q, k, b; /* b: S and v in turn; q: at the end tril(Q K^T) */
-    T z[tile<T>::side], den[tile<T>::side];
-};
+/* The rows of a state that a block holds, in squares: 64 of floats, or of doubles two times 32. */
+constexpr int held_rows = 64;
+template <class T> constexpr int held_squares = held_rows / tile<T>::side;
 
-/* This block's square of the state before its chunk, 0 outside. */
-template <class T, class P>
-__device__ inline void read_state(const chunks &d, const T *state, size_t m0,
-                                  entries<T> &S, bench<T, P> &on)
+/* Calls f(h, n) for each square h and the n of its columns that are below C; always for the
+ * first, without which ptxas would have to keep what was there before. */
+template <class T, class F> __device__ inline void each_held(size_t C, F f)
 {
-    const size_t t = threadIdx.x;
-    P::each([&](int u, int w, int c, int m) {
-        const bool there = size_t(c) < d.C && m0 + m < d.M;
-        S[u][w] = there ? state[c * d.M + m0 + m] : T(0);
-    });
-    if (t < tile<T>::side) on.z[t] = t < d.C ? state[d.C * d.M + t] : T(0);
+    constexpr int L = tile<T>::side;
+    const int width = static_cast<int>(C);
+    UNROLL
+    for (int h = 0; h < held_squares<T>; h++)
+        if (h == 0 || h * L < width) f(h, width - h * L < L ? width - h * L : L);
 }
 
-/* Row t of a square times g, over n entries. */
-template <class T, class Square>
-__device__ inline T row_times(const Square &f, int t, const T *g, size_t n)
+/* Rows of up to C features, in squares side by side. */
+template <class T, class P> struct held_features {
+    typename P::square part[held_squares<T>];
+
+    __device__ T &operator()(int i, int c)
+    {
+        return part[c / tile<T>::side](i, c % tile<T>::side);
+    }
+};
+
+/* The shared memory of a block, with z and the denominators. */
+template <class T, class P> struct bench {
+    held_features<T, P> q, k;              /* q: at the end tril(Q K^T) */
+    typename P::square b[held_squares<T>]; /* S and v in turn */
+    T z[held_rows], den[tile<T>::side];
+};
+
+/* This block's columns of the state before its chunk, 0 outside. */
+template <class T, class P>
+__device__ inline void read_state(const chunks &d, const T *state, size_t m0,
+                                  entries<T> (&S)[held_squares<T>], bench<T, P> &on)
+{
+    const size_t t = threadIdx.x;
+    each_held<T>(held_rows, [&](int h, int) {
+        const size_t c0 = size_t(h) * tile<T>::side;
+        P::each([&](int u, int w, int c, int m) {
+            const bool there = c0 + c < d.C && m0 + m < d.M;
+            S[h][u][w] = there ? state[(c0 + c) * d.M + m0 + m] : T(0);
+        });
+    });
+    if (t < held_rows) on.z[t] = t < d.C ? state[d.C * d.M + t] : T(0);
+}
+
+/* Row t of the features times g. */
+template <class T, class Features>
+__device__ inline T row_times(Features &f, int t, const T *g, size_t C)
 {
     T sum = 0;
-    for (int c = 0; size_t(c) < n; c++) sum += f(t, c) * g[c];
+    each_held<T>(C, [&](int h, int n) {
+        for (int c = 0; c < n; c++) sum += f.part[h](t, c) * g[h * tile<T>::side + c];
+    });
     return sum;
 }
 
 /* Block: one super-chunk, one square of columns. Row t and column t of the small sums belong to
  * thread t. */
 template <class T, class P, class Map>
-__global__ void __launch_bounds__(256, 1)
+__global__ void __launch_bounds__(tile<T>::threads, 1)
     super_outputs(chunks d, Map map, arrays<T> a, const T *states)
 {
+    static_assert(held_rows <= tile<T>::threads, "a thread for each row of the state");
     using own_bench = bench<T, P>;
     DYN_SHARED(own_bench, on);
     constexpr size_t L = tile<T>::side;
     const size_t t = threadIdx.x, m0 = blockIdx.y * L, C = d.C, M = d.M;
     const own chunk = own_chunk(d);
-    entries<T> S;
+    entries<T> S[held_squares<T>];
     read_state<T, P>(d, states + blockIdx.x * state_size(d), m0, S, *on);
     for (size_t start = 0; start < chunk.rows; start += L) {
         const size_t first = chunk.first + start, left = chunk.rows - start;
         const size_t rows = left < L ? left : L;
-        entries<T> A = {}, o = {}, part = {};
-        load<T>(on->q, a.q + first * C, C, rows, C);
-        load<T>(on->k, a.k + first * C, C, rows, C, map);
-        P::each([&](int u, int w, int c, int m) { on->b(c, m) = S[u][w]; });
+        entries<T> A = {}, o = {};
+        each_held<T>(C, [&](int h, int) {
+            const size_t from = first * C + size_t(h) * L, width = C - size_t(h) * L;
+            load<T>(on->q.part[h], a.q + from, C, rows, width);
+            load<T>(on->k.part[h], a.k + from, C, rows, width, map);
+            P::each([&](int u, int w, int c, int m) { on->b[h](c, m) = S[h][u][w]; });
+        });
         __syncthreads();
         if constexpr (Map::fused) {
             map.make_queries(on->q, rows, C, on->den);
             __syncthreads();
         }
-        P::multiply(
-            A, static_cast<int>(C), [&](int c, int i) { return on->q(i, c); },
-            [&](int c, int j) { return on->k(j, c); });
-        P::multiply(
-            o, static_cast<int>(C), [&](int c, int i) { return on->q(i, c); },
-            [&](int c, int m) { return on->b(c, m); });
+        each_held<T>(C, [&](int h, int n) {
+            const auto q_of = [&](int c, int i) { return on->q.part[h](i, c); };
+            P::multiply(A, n, q_of, [&](int c, int j) { return on->k.part[h](j, c); });
+            P::multiply(o, n, q_of, [&](int c, int m) { return on->b[h](c, m); });
+        });
         T den = 0, eps = 0;
         if (t < rows) {
             den = row_times(on->q, int(t), on->z, C);
@@ -125,7 +159,7 @@ __global__ void __launch_bounds__(256, 1)
         __syncthreads();
         P::each(
             [&](int u, int w, int i, int j) { on->q(i, j) = j <= i ? A[u][w] : T(0); });
-        load<T>(on->b, a.v + first * M + m0, M, rows, M - m0);
+        load<T>(on->b[0], a.v + first * M + m0, M, rows, M - m0);
         __syncthreads();
         if (t < rows) {
             for (int j = 0; j < int(rows); j++) den += on->q(int(t), j);
@@ -135,23 +169,26 @@ __global__ void __launch_bounds__(256, 1)
             for (int i = 0; i < int(rows); i++) on->z[t] += on->k(i, int(t));
         P::multiply_until_row(
             o, [&](int j, int i) { return on->q(i, j); },
-            [&](int j, int m) { return on->b(j, m); });
-        P::multiply(
-            part, static_cast<int>(rows), [&](int i, int c) { return on->k(i, c); },
-            [&](int i, int m) { return on->b(i, m); });
+            [&](int j, int m) { return on->b[0](j, m); });
+        each_held<T>(C, [&](int h, int) {
+            entries<T> part = {};
+            P::multiply(
+                part, static_cast<int>(rows),
+                [&](int i, int c) { return on->k.part[h](i, c); },
+                [&](int i, int m) { return on->b[0](i, m); });
+            P::each([&](int u, int w, int, int) { S[h][u][w] += part[u][w]; });
+        });
         __syncthreads();
         P::each([&](int u, int w, int i, int m) {
-            S[u][w] += part[u][w];
             if (size_t(i) < rows && m0 + m < M)
                 a.out[(first + i) * M + m0 + m] = divided(o[u][w], on->den[i]);
         });
     }
 }
 
-/* The state of a block is one square high. */
-template <class T> tarn_fit k3_fit(const tarn_span *s)
+inline tarn_fit k3_fit(const tarn_span *s)
 {
-    return s->C > tile<T>::side ? TARN_TOO_LARGE : TARN_FITS;
+    return s->C > held_rows ? TARN_TOO_LARGE : TARN_FITS;
 }
 
 template <class T> size_t k3_work(const tarn_span *s)
@@ -199,37 +236,44 @@ template <class T> struct features_on_the_way {
     __device__ T operator()(T x) const { return phi_of(phi, x); }
 
     /* Of the rows of q that exist, and eps of each. A team of neighbours has a row. */
-    template <class Square>
-    __device__ void make_queries(Square &q, size_t rows, size_t C, T *eps_row) const
+    template <class Features>
+    __device__ void make_queries(Features &q, size_t rows, size_t C, T *eps_row) const
     {
-        constexpr int L = tile<T>::side, team = tile<T>::threads / L, share = L / team;
+        constexpr int team = tile<T>::threads / tile<T>::side;
         const int t = static_cast<int>(threadIdx.x), row = t / team, lane = t % team;
         const bool exists = size_t(row) < rows;
         T pivot = phi_pivot_start<T>(phi);
-        for (int x = 0; x < share; x++) {
-            const int c = Square::of_team(lane, x, team);
-            if (exists && size_t(c) < C) pivot = phi_pivot_add(phi, pivot, q(row, c));
-        }
+        each_of_lane(q, row, lane, exists ? C : 0,
+                     [&](T &x) { pivot = phi_pivot_add(phi, pivot, x); });
         for (int bit = 1; bit < team; bit *= 2) {
             const T other = __shfl_xor_sync(~0u, pivot, bit);
             pivot = other > pivot ? other : pivot;
         }
         pivot = phi_pivot_end(phi, pivot, eps);
-        for (int x = 0; x < share; x++) {
-            const int c = Square::of_team(lane, x, team);
-            if (exists && size_t(c) < C)
-                q(row, c) =
-                    scaled ? phi_over(phi, q(row, c), pivot) : (*this)(q(row, c));
-        }
+        each_of_lane(q, row, lane, exists ? C : 0,
+                     [&](T &x) { x = scaled ? phi_over(phi, x, pivot) : (*this)(x); });
         if (exists && lane == 0)
             eps_row[row] = T(scaled ? phi_eps(phi, eps, double(pivot)) : eps);
+    }
+
+    /* Calls f(x) for each entry that one of a row's team has. */
+    template <class Features, class F>
+    __device__ static void each_of_lane(Features &q, int row, int lane, size_t C, F f)
+    {
+        constexpr int L = tile<T>::side, team = tile<T>::threads / L;
+        each_held<T>(C, [&](int h, int n) {
+            for (int x = 0; x < L / team; x++) {
+                const int c = q.part[h].of_team(lane, x, team);
+                if (c < n) f(q.part[h](row, c));
+            }
+        });
     }
 };
 
 /* Features that are there already, as a user's own map makes them, leave nothing to gain. */
 template <class T> tarn_fit k4_fit(const tarn_span *s)
 {
-    const tarn_fit fit = k3_fit<T>(s);
+    const tarn_fit fit = k3_fit(s);
     return fit == TARN_FITS && s->phi == TARN_PHI_NONE ? TARN_NO_GAIN : fit;
 }
 
@@ -259,25 +303,25 @@ constexpr tarn_rung k2_f32 = k2_rung<float, plain_cores<float>>("k2");
 constexpr tarn_rung k2_f64 = k2_rung<double, plain_cores<double>>("k2");
 constexpr tarn_rung tf32k2 = k2_rung<float, tensor_cores<tf32>>("tf32k2");
 constexpr tarn_rung bf16k2 = k2_rung<float, tensor_cores<bf16>>("bf16k2");
-constexpr tarn_rung k3_f32 = rung_up_to(k3_rung<float, plain_cores<float>>("k3"),
-                                        k3_fit<float>, &k2_f32, "C up to 64");
+constexpr tarn_rung k3_f32 =
+    rung_up_to(k3_rung<float, plain_cores<float>>("k3"), k3_fit, &k2_f32, "C up to 64");
 constexpr tarn_rung k3_f64 = rung_up_to(k3_rung<double, plain_cores<double>>("k3"),
-                                        k3_fit<double>, &k2_f64, "C up to 32");
+                                        k3_fit, &k2_f64, "C up to 64");
 
 constexpr tarn_rung rungs_f32[] = {
     rung("k1", walk_run<float>),
     k2_f32,
     k3_f32,
     k4_rung<float>(&k3_f32, "C up to 64 and maps that work entry by entry"),
-    rung_up_to(k3_rung<float, tensor_cores<tf32>>("tf32"), k3_fit<float>, &tf32k2,
+    rung_up_to(k3_rung<float, tensor_cores<tf32>>("tf32"), k3_fit, &tf32k2,
                "C up to 64"),
     tf32k2,
-    rung_up_to(k3_rung<float, tensor_cores<bf16>>("bf16"), k3_fit<float>, &bf16k2,
+    rung_up_to(k3_rung<float, tensor_cores<bf16>>("bf16"), k3_fit, &bf16k2,
                "C up to 64"),
     bf16k2};
 constexpr tarn_rung rungs_f64[] = {
     rung("k1", walk_run<double>), k2_f64, k3_f64,
-    k4_rung<double>(&k3_f64, "C up to 32 and maps that work entry by entry")};
+    k4_rung<double>(&k3_f64, "C up to 64 and maps that work entry by entry")};
 
 } // namespace
 

@@ -4,9 +4,9 @@
  *     tensor_cores<tf32>    float only, factors rounded to 11 bits on the way in
  *     tensor_cores<bf16>    the same with 8 bits, twice as many factors at a time
  *
- * Tensor cores only where they are asked for. All have 16 entries a thread (4 of doubles) of the
- * same type; where these lie in the square differs, and `each` tells. Sums stay float in either.
- * Each brings the square of shared memory that it reads without bank conflicts. */
+ * Tensor cores only where they are asked for. All have 16 entries a thread, of the same type;
+ * where these lie in the square differs, and `each` tells. Sums stay float in either. Each
+ * brings the square of shared memory that it reads without bank conflicts. */
 #ifndef TARN_PRODUCTS_CUH
 #define TARN_PRODUCTS_CUH
 
@@ -18,8 +18,9 @@ namespace
 
 template <class T> struct plain_cores {
     using square = padded_square<T>;
-    static constexpr int least_gpu = 0;    /* any GPU has them */
-    static constexpr int least_blocks = 0; /* ptxas decides */
+    static constexpr int least_gpu = 0; /* any GPU has them */
+    /* Blocks that must fit at a time; 0: ptxas decides, which spills doubles on some GPUs. */
+    static constexpr int least_blocks = sizeof(T) == 4 ? 0 : 1;
 
     /* Row of entry (u, w) of this thread. */
     __device__ static int row(int u, int) { return row_of<T>(u); }
@@ -132,10 +133,11 @@ template <class Kind> struct tensor_cores {
 
     template <class F> __device__ static void each(F f)
     {
-#pragma unroll
-        for (int u = 0; u < 4; u++)
-#pragma unroll
+        UNROLL
+        for (int u = 0; u < 4; u++) {
+            UNROLL
             for (int e = 0; e < 4; e++) f(u, e, row(u, e), column(u, e));
+        }
     }
 
     /* What is no product, or where there are no tensor cores: entry by entry, from this thread's
@@ -146,9 +148,9 @@ template <class Kind> struct tensor_cores {
     {
         for (int x = 0; x < n; x++) {
             float a[2], b[8];
-#pragma unroll
+            UNROLL
             for (int r = 0; r < 2; r++) a[r] = left(x, row(0, 2 * r));
-#pragma unroll
+            UNROLL
             for (int c = 0; c < 8; c++) b[c] = right(x, column(c / 2, c % 2));
             each([&](int u, int e, int, int) {
                 f(acc[u][e], a[e / 2], b[2 * u + e % 2], x, u, e);
@@ -166,11 +168,11 @@ template <class Kind> struct tensor_cores {
         constexpr int half = Kind::steps / 2;
         for (int x = t; x < n + t; x += Kind::steps) {
             unsigned a[4], b[2];
-#pragma unroll
+            UNROLL
             for (int e = 0; e < 4; e++)
                 a[e] = Kind::take([&](int y) { return left(y, row(0, e % 2 * 2)); },
                                   x + e / 2 * half);
-#pragma unroll
+            UNROLL
             for (int u = 0; u < 4; u++) {
                 const auto from = [&](int y) { return right(y, first + u * 8); };
                 b[0] = Kind::take(from, x), b[1] = Kind::take(from, x + half);

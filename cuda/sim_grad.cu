@@ -230,9 +230,11 @@ gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
 /* Block: a square of queries and one square of columns of dq. It walks over the keys as the
  * forward pass does. k1 uses a number that it reads once, here it is used 64 times (32 as a
  * double): N_q N (2 C + 2 M + 64) / 64 numbers and 2 N_q N (C + M + 64) flops a head, for each
- * 64 columns. At least one block fits (launch bounds 256, 1): with room for more, ptxas spills doubles on some GPUs. */
+ * 64 columns. Bounds for one block at a time: with room for more, ptxas spills doubles on some
+ * GPUs. */
 template <class T, class P>
-__global__ void __launch_bounds__(256, 1) query_by_square(pairs<T> p, backward<T> b)
+__global__ void __launch_bounds__(tile<T>::threads, 1)
+    query_by_square(pairs<T> p, backward<T> b)
 {
     SHARED(typename P::square, xs);
     SHARED(typename P::square, ys);
@@ -278,7 +280,8 @@ __global__ void __launch_bounds__(256, 1) query_by_square(pairs<T> p, backward<T
  * walks over the queries. Numbers and flops are those of query_by_square for dk; dv takes no
  * Gn . v, so M less of both. */
 template <class T, class P>
-__global__ void __launch_bounds__(256, 1) key_by_square(pairs<T> p, backward<T> b)
+__global__ void __launch_bounds__(tile<T>::threads, 1)
+    key_by_square(pairs<T> p, backward<T> b)
 {
     SHARED(typename P::square, xs);
     SHARED(typename P::square, ys);

@@ -1,9 +1,10 @@
 /* tile.cuh: squares of a matrix in shared memory, and their products in registers. Chapter 11.
  *
- * A block of 16 x 16 threads works on squares of 64 x 64 floats or 32 x 32 doubles. Each
- * thread holds R x R entries of the product: rows R (t / 16) + u, columns t % 16 + 16 w. So 16
- * lanes read 16 neighbours of one operand (no two of them in the same bank) and all the same
- * entry of the other: 2 R loads from shared memory for R * R multiply-adds.
+ * A block of 16 x 16 threads works on squares of 64 x 64 floats, one of 8 x 8 on 32 x 32
+ * doubles: with A threads each way, a thread holds 4 x 4 entries of the product, rows
+ * 4 (t / A) + u and columns t % A + A w. So A lanes read A neighbours of one operand (no two of
+ * them in the same bank) and all the same entry of the other: 8 loads from shared memory for 16
+ * multiply-adds.
  *
  * Rows of a square are one entry longer than they need to be: entries of one column then lie
  * in different banks. Tensor cores read squares in other ways, and have a square of their own
@@ -17,10 +18,11 @@ namespace
 {
 
 template <class T> struct tile {
-    static constexpr int R = sizeof(T) == 4 ? 4 : 2; /* entries per thread, each way */
-    static constexpr int side = 16 * R;
+    static constexpr int R = 4; /* entries per thread, each way */
+    static constexpr int across = sizeof(T) == 4 ? 16 : 8; /* threads, each way */
+    static constexpr int side = across * R;
     static constexpr int pitch = side + 1;
-    static constexpr int threads = 256;
+    static constexpr int threads = across * across;
 };
 
 /* A square in shared memory; s(r, c) is an entry. */
@@ -42,11 +44,11 @@ template <class T> using entries = T[tile<T>::R][tile<T>::R];
 /* Row and column of entry (u, w) of this thread. */
 template <class T> __device__ inline int row_of(int u)
 {
-    return static_cast<int>(threadIdx.x) / 16 * tile<T>::R + u;
+    return static_cast<int>(threadIdx.x) / tile<T>::across * tile<T>::R + u;
 }
 template <class T> __device__ inline int column_of(int w)
 {
-    return static_cast<int>(threadIdx.x) % 16 + 16 * w;
+    return static_cast<int>(threadIdx.x) % tile<T>::across + tile<T>::across * w;
 }
 
 /* Loads a square from row-major memory of the given width; what lies beyond `rows` and
@@ -85,13 +87,14 @@ __device__ inline void combine(entries<T> &acc, const int products, Left left,
     constexpr int R = tile<T>::R;
     for (int x = 0; x < products; x++) {
         T a[R], b[R];
-#pragma unroll
+        UNROLL
         for (int u = 0; u < R; u++)
             a[u] = left(x, row_of<T>(u)), b[u] = right(x, column_of<T>(u));
-#pragma unroll
-        for (int u = 0; u < R; u++)
-#pragma unroll
+        UNROLL
+        for (int u = 0; u < R; u++) {
+            UNROLL
             for (int w = 0; w < R; w++) f(acc[u][w], a[u], b[w], x, u, w);
+        }
     }
 }
 //< region device_tile
@@ -104,6 +107,14 @@ __device__ inline void multiply(entries<T> &acc, int n, Left left, Right right)
                [](T &sum, T a, T b, int, int, int) { sum += a * b; });
 }
 
+/* One row of it, and one x: row += a right(x, column). */
+template <class T, class Right>
+__device__ inline void multiply_row(T (&row)[tile<T>::R], T a, int x, Right right)
+{
+    UNROLL
+    for (int w = 0; w < tile<T>::R; w++) row[w] += a * right(x, column_of<T>(w));
+}
+
 /* The same under a causal mask: a sum over x <= row, or over row <= x < n. Entries that the
  * mask hides are not multiplied by 0 but left out, for they may be NaN; it is half the work. */
 template <class T, class Left, class Right>
@@ -112,14 +123,12 @@ __device__ inline void multiply_until_row(entries<T> &acc, Left left, Right righ
     constexpr int R = tile<T>::R;
     const int first = row_of<T>(0);
     multiply<T>(acc, first + 1, left, right);
-#pragma unroll
-    for (int u = 1; u < R; u++)
-#pragma unroll
-        for (int x = 1; x <= u; x++)
-#pragma unroll
-            for (int w = 0; w < R; w++)
-                acc[u][w] +=
-                    left(first + x, first + u) * right(first + x, column_of<T>(w));
+    UNROLL
+    for (int u = 1; u < R; u++) {
+        UNROLL
+        for (int x = first + 1; x <= first + u; x++)
+            multiply_row<T>(acc[u], left(x, first + u), x, right);
+    }
 }
 
 template <class T, class Left, class Right>
@@ -127,15 +136,12 @@ __device__ inline void multiply_from_row(entries<T> &acc, int n, Left left, Righ
 {
     constexpr int R = tile<T>::R;
     const int first = row_of<T>(0), last = first + R - 1;
-#pragma unroll
-    for (int u = 0; u < R - 1; u++)
-#pragma unroll
-        for (int x = u; x < R - 1; x++)
-            if (first + x < n)
-#pragma unroll
-                for (int w = 0; w < R; w++)
-                    acc[u][w] +=
-                        left(first + x, first + u) * right(first + x, column_of<T>(w));
+    UNROLL
+    for (int u = 0; u < R - 1; u++) {
+        UNROLL
+        for (int x = first + u; x < last; x++)
+            if (x < n) multiply_row<T>(acc[u], left(x, first + u), x, right);
+    }
     multiply<T>(
         acc, n - last, [&](int x, int row) { return left(last + x, row); },
         [&](int x, int column) { return right(last + x, column); });
@@ -144,10 +150,11 @@ __device__ inline void multiply_from_row(entries<T> &acc, int n, Left left, Righ
 /* Calls f(u, w, row, column) for each entry of this thread. */
 template <class T, class F> __device__ inline void each_entry(F f)
 {
-#pragma unroll
-    for (int u = 0; u < tile<T>::R; u++)
-#pragma unroll
+    UNROLL
+    for (int u = 0; u < tile<T>::R; u++) {
+        UNROLL
         for (int w = 0; w < tile<T>::R; w++) f(u, w, row_of<T>(u), column_of<T>(w));
+    }
 }
 
 } // namespace
