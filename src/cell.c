@@ -422,8 +422,8 @@ tarn_status tarn_rnn_step(tarn_context *ctx, tarn_rnn *st, const tarn_tensor *q,
         call.first.out = tarn_tensor_data(result);
         tarn_cell_attach(&call, st);
         status = tarn_call_step(&call, call.ops->rnn);
+        if (!status || status == TARN_ERANGE) tarn_cell_advance(&call, st);
     }
-    if (!status) tarn_cell_advance(&call, st);
     close_on(&call, st);
     if (status && !*out) tarn_tensor_free(result);
     if (!status) *out = result;

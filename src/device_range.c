@@ -119,6 +119,22 @@ static bool any_overflow(const struct tarn_guard *g)
     return false;
 }
 
+/* After an overflow: is the state finite all the same? */
+static tarn_status look_at_state(const struct tarn_call *call,
+                                 const struct tarn_span *span, struct tarn_guard *g)
+{
+    memset(g->seen, 0, marks_bytes(g));
+    tarn_status status =
+        call->device->copy(call->ctx, g->data, g->seen, marks_bytes(g), TARN_TO_DEVICE);
+    struct tarn_search state = searching(g, span);
+    state.found = g->data + g->heads;
+    add_state(&state, span);
+    if (!status) status = search(call, &state);
+    if (!status) status = look(call, g);
+    g->sound = !status && !any_suspect(g);
+    return status ? status : TARN_ERANGE;
+}
+
 tarn_status tarn_guard_judge(const struct tarn_call *call, const struct tarn_span *span,
                              struct tarn_guard *g)
 {
@@ -135,7 +151,7 @@ tarn_status tarn_guard_judge(const struct tarn_call *call, const struct tarn_spa
     add_inputs(&inputs, call, span);
     status = search(call, &inputs);
     if (!status) status = look(call, g);
-    return !status && any_overflow(g) ? TARN_ERANGE : status;
+    return !status && any_overflow(g) ? look_at_state(call, span, g) : status;
 }
 
 void tarn_guard_close(const struct tarn_call *call, struct tarn_guard *g)

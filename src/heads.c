@@ -168,14 +168,18 @@ static tarn_status run_head(const struct lanes *job, struct tarn_attn *a, size_t
     return TARN_OK;
 }
 
+/* A step works in place: it has taken the token in when its sums turn out to be too large. It
+ * may be the denominator's alone, and the state is as good as before. */
 static tarn_status overflowed(const struct tarn_call *call, bool in_place)
 {
+    const char *state = call->sums.sound
+                            ? "; the state is not, and has taken the token"
+                            : ", and so is the state, which has taken the token";
     return tarn_fail(
         call->ctx, TARN_ERANGE,
         "%s: q, k, v are finite, but their sums are beyond %s%s; hint: scale them "
         "down%s",
-        call->function, tarn_dtype_name(call->dtype),
-        in_place ? ", and so is the state now" : "",
+        call->function, tarn_dtype_name(call->dtype), in_place ? state : "",
         call->dtype == TARN_FLOAT32 ? " or use float64" : "");
 }
 
@@ -199,21 +203,24 @@ static void open_item(const struct lanes *job, size_t item, size_t lane,
     state->z_part = moved(call, job->z, 2 * item + 1, C, 1);
 }
 
-/* A lane takes the next head as long as there is one, with scratch memory of its own. */
+/* A lane takes the next head as long as there is one, with scratch memory of its own. A step
+ * goes through all heads even if one overflows: each takes the token. */
 static tarn_status run_lane(void *data, size_t lane)
 {
     struct lanes *job = data;
     const size_t items = tarn_call_heads(job->call) * job->parts;
+    tarn_status worst = TARN_OK;
     for (size_t item; (item = atomic_fetch_add(&job->next, 1)) < items;) {
         struct tarn_attn a;
         struct tarn_sums state;
         open_item(job, item, lane, &a, &state);
         tarn_status status = run_head(job, &a, item / job->parts);
-        if (status) return status;
+        if (status && !(status == TARN_ERANGE && job->whole)) return status;
+        if (status) worst = status;
         if (item == 0) job->count_after = state.count;
         if (!state.sound) atomic_store(&job->sound, false);
     }
-    return TARN_OK;
+    return worst;
 }
 
 /* Parts read z while one of them writes it: the others get copies. */
@@ -348,10 +355,11 @@ tarn_status tarn_call_run(struct tarn_call *call, const struct tarn_form *form,
     if (!status) {
         status = run_lanes(&job, whole);
         if (status == TARN_EINTR && whole) tarn_poll(call->ctx, call->function);
-        if (status == TARN_ERANGE) overflowed(call, whole);
     }
-    if (!status) call->sums.count = job.count_after;
-    call->sums.sound = !status && atomic_load(&job.sound);
+    const bool taken = !status || (status == TARN_ERANGE && whole);
+    if (taken) call->sums.count = job.count_after;
+    call->sums.sound = status ? taken && finite_states(call) : atomic_load(&job.sound);
+    if (status == TARN_ERANGE) overflowed(call, whole);
     tarn_release(job.scratch);
     tarn_release(job.z);
     return status;
@@ -381,7 +389,10 @@ static tarn_status look_at_heads(struct tarn_call *call)
         struct tarn_attn a = head_of(call, h);
         a.state = &state;
         const bool finite = finite_outputs(call, &a);
-        if (!finite && finite_inputs(call, &a, h)) return overflowed(call, true);
+        if (!finite && finite_inputs(call, &a, h)) {
+            call->sums.sound = finite_states(call);
+            return overflowed(call, true);
+        }
         sound = sound && finite && leaves_sound(call, &a, h);
     }
     call->sums.sound = sound;

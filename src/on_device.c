@@ -265,7 +265,7 @@ static tarn_status run_rung(struct tarn_call *call, const struct tarn_rung *rung
     if (!status) status = tarn_guard_judge(call, span, &guard);
     if (status == TARN_EINTR) tarn_poll(call->ctx, call->function); /* not the kernel */
     call->sums.count = span->count;
-    call->sums.sound = !status && guard.sound;
+    call->sums.sound = (!status || status == TARN_ERANGE) && guard.sound;
     give_back(call, &borrowed);
     tarn_guard_close(call, &guard);
     return status;

@@ -33,7 +33,7 @@ struct tarn_guard {
     size_t heads;
     int *data; /* [2, heads] on the device: inputs, or the state before; then results */
     int *seen; /* the same on the host */
-    bool sound; /* afterwards: all results are finite, and the state */
+    bool sound; /* afterwards: the state is finite, with all results or by a search */
 };
 
 /* Around a form: opens before it, judges after it (TARN_ERANGE, without a message, if it

@@ -563,7 +563,8 @@ TARN_API void tarn_rnn_free(tarn_rnn *st);
  *         that contiguous tensor is written instead of a fresh one
  * math: eqs 18-20: s += phi(k) v^T, z += phi(k), out = phi(q)^T s / (phi(q)^T z + eps)
  * cost: 4 C M flops a head, the same for every token; memory constant
- * errors: TARN_ESHAPE, TARN_EDTYPE, TARN_EUSER; the state is then as before
+ * errors: TARN_ESHAPE, TARN_EDTYPE, TARN_EUSER; the state is then as before. TARN_ERANGE (sums
+ *         beyond the type): the state has taken the token, and counts it
  * aliasing: changes st in place; *out must not overlap the inputs */
 TARN_API tarn_status tarn_rnn_step(tarn_context *ctx, tarn_rnn *st,
                                    const tarn_tensor *q, const tarn_tensor *k,

@@ -145,7 +145,8 @@ static int advance(lua_State *L, const char *method, bool sequence)
  *       of a kv cache eq 3 over the tokens so far
  * cost: 4 C M flops a head, the same for every token; a kv cache 2 t (D + M), growing
  *       with t
- * errors: a shape or dtype that is not the cell's; the state is then as before
+ * errors: a shape or dtype that is not the cell's; the state is then as before. Sums beyond
+ *   the type: the state has taken the token, and st.t counts it
  * example:
  *   > st = rnn{D=1, M=1, eps=0}
  *   > st:step(tensor{0}, tensor{0}, tensor{4})

@@ -201,13 +201,42 @@ test("a step that overflows says that the state did, and the next one goes on fr
   local large, small = full({3}, 1e25, {device = "emu"}), ones(3, {device = "emu"})
   local v = ones(2, {device = "emu"})
   st:step(small, small, v)
-  raises("rnn:step: " .. beyond .. "float32, and so is the state now; hint: scale them down " ..
-    "or use float64", st.step, st, large, large, v)
+  raises("rnn:step: " .. beyond .. "float32, and so is the state, which has taken the token; " ..
+    "hint: scale them down or use float64", st.step, st, large, large, v)
   -- What is in the state now is data.
   local out = st:step(small, small, v):to("cpu")
   assert(out[1] ~= out[1] or out[1] == 0, out[1])
   st:reset()
   is(st:step(small, small, v):to("cpu"):max() > 0.9, true)
+end)
+
+-- Two heads step with k = 1 and then with the k given, v so small that S stays what it was.
+local function step_far(device, impl, k, v)
+  local st = rnn {H = 2, D = 2, M = 2, phi = "identity", device = device, impl = impl}
+  local one = ones(2, 2, {device = device})
+  st:step(one, one, one)
+  local ok, why = pcall(st.step, st, one, k:to(device), v:to(device))
+  return st, ok or why
+end
+
+test("a token whose step overflows is in the state and counted, on every device alike", function()
+  local far = "rnn:step: " .. beyond .. "float32%s; hint: scale them down or use float64"
+  local alone, all = "; the state is not, and has taken the token",
+    ", and so is the state, which has taken the token"
+  for _, at in ipairs {{"cpu"}, {"cpu", "plain"}, {"emu"}, {"emu", "k1"}} do
+    for head = 1, 2 do
+      local k = ones(2, 2)
+      k[head] = 3e38
+      local st, why = step_far(at[1], at[2], k, full({2, 2}, 1e-30))
+      is(why, far:format(alone))
+      is(st.t, 2)
+      local z = st.z:to("cpu")
+      is(z[3 - head], {2, 2})
+      is(maxdiff(z[head], full({2}, 3e38)), 0.0)
+      local _, lost = step_far(at[1], at[2], k, full({2, 2}, 3e38))
+      is(lost, far:format(all))
+    end
+  end
 end)
 
 test('precision="fast" looks at nothing, as on the cpu', function()
