@@ -18,7 +18,7 @@ local panels = require "panels"
 
 -- One row: both forms at one width and length.
 local function measure(D, N)
-  local q, k, v = randn(N, D, {seed = 1}), randn(N, D, {seed = 2}), randn(N, D, {seed = 3})
+  local q, k, v = lab.inputs(N, D)
   local softmax = clock.seconds(function() return sim(q, k, v, {causal = true}) end)
   local linear = clock.seconds(function() return prefix(q, k, v) end)
   return {

@@ -52,21 +52,17 @@ local function rows_of(sweep, x, q, k, v, eps)
   return rows
 end
 
-local function inputs(N, D)
-  return randn(N, D, {seed = 1}), randn(N, D, {seed = 2}), randn(N, D, {seed = 3})
-end
-
 local function measure_all(opt)
   local rows = {}
   local function add(list) table.move(list, 1, #list, #rows + 1, rows) end
   local N = 256
   while N <= opt.most do
     print(("tokens   N = %d"):format(N))
-    local q, k, v = inputs(N, opt.width)
+    local q, k, v = lab.inputs(N, opt.width)
     add(rows_of("tokens", N, q, k, v + 1, 1e-6))
     N = 4 * N
   end
-  local q, k, v = inputs(HEAD, opt.width)
+  local q, k, v = lab.inputs(HEAD, opt.width)
   for _, s in ipairs(SHIFTS) do
     print(("shift    s = %d"):format(s))
     add(rows_of("shift", s, q / 4 - s, k / 4 - s, v, 0))

@@ -28,7 +28,7 @@ local forms = {
 }
 
 local function add_sequences(rows, N, D)
-  local q, k, v = randn(N, D, {seed = 1}), randn(N, D, {seed = 2}), randn(N, D, {seed = 3})
+  local q, k, v = lab.inputs(N, D)
   for _, form in ipairs(forms) do
     rows[#rows + 1] = {
       sweep = "sequence", form = form[1], tokens = N,
@@ -52,7 +52,7 @@ local function step_seconds(cell, q, k, v, n)
 end
 
 local function add_step(rows, name, cell, n, D)
-  local q, k, v = randn(n, D, {seed = 1}), randn(n, D, {seed = 2}), randn(n, D, {seed = 3})
+  local q, k, v = lab.inputs(n, D)
   cell:run(q, k, v)
   rows[#rows + 1] = {
     sweep = "step", form = name, tokens = n, bytes = cell:bytes(),
@@ -65,8 +65,8 @@ local function measure_all(opt)
   while N <= opt.most do
     print(("N = %d"):format(N))
     add_sequences(rows, N, D)
-    add_step(rows, "rnn", rnn{D = D, M = D}, N, D)
-    add_step(rows, "kv", kv{D = D, M = D}, N, D)
+    add_step(rows, "rnn", rnn{D = D, M = D, device = "cpu"}, N, D)
+    add_step(rows, "kv", kv{D = D, M = D, device = "cpu"}, N, D)
     N = 2 * N
   end
   return rows

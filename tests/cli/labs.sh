@@ -26,6 +26,13 @@ grows() {
                 2 * bytes["kv", 128] != bytes["kv", 256] }' "$SCRATCH/scaling/results.csv" ||
         { cat "$SCRATCH/out"; return 1; }
 }
+# Three labs measure the CPU, wherever a session makes its tensors: the same numbers come out.
+cpu_in_any_session() {
+    "$TARN" --device=emu "$labs/precision.lua" --most=256 --width=4 --out="$SCRATCH/on-emu" \
+        >"$SCRATCH/said" 2>&1 && cmp "$SCRATCH/precision/results.csv" "$SCRATCH/on-emu/results.csv" &&
+        "$TARN" --device=emu "$labs/scaling.lua" --most=128 --width=4 --out="$SCRATCH/on-emu" \
+            >"$SCRATCH/said" 2>&1 || { cat "$SCRATCH/said"; return 1; }
+}
 lacks() {
     "$TARN" "$labs/scaling.lua" --check="$1" >"$SCRATCH/out"
     test $? = 1 && grep -q "^$2" "$SCRATCH/out" && tail -1 "$SCRATCH/out" | grep -q "^$3 of 4 " ||
@@ -68,6 +75,11 @@ else
 fi
 check "precision.lua shows what the naive loop loses, and that nothing else does" loses
 check "scaling.lua shows a state that stays and a cache that grows" grows
+if "$TARN" --no-init -e 'zeros(1, {device="emu"})' 2>"$SCRATCH/err"; then
+    check "in a session on another device they measure the CPU as well" cpu_in_any_session
+else
+    skip "in a session on another device they measure the CPU as well" "no emulated device"
+fi
 check "predictions are asked for before anything is measured" asked_first
 check "a report as the lab wrote it answers nothing" lacks "$SCRATCH/scaling/report.md" \
     "question 1 has no answer: Compare each" 0

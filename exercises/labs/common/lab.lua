@@ -18,13 +18,22 @@
 --   }
 --
 -- A row with ok = false is beyond its bound: the lab says so and ends with status 1.
+--
+--   lab.inputs(N, D) -> q, k, v    random, of one head, for labs that measure the CPU
 
 local arguments = require "arguments"
 local files = require "files"
 local page = require "page"
 local panels = require "panels"
+local tarn = require "tarn"
 
 local lab = {}
+
+-- On the CPU, wherever a session makes its tensors.
+function lab.inputs(N, D)
+  local function input(seed) return tarn.randn(N, D, {seed = seed, device = "cpu"}) end
+  return input(1), input(2), input(3)
+end
 
 local HELP = [[
 Usage: tarn %s.lua [OPTION]...

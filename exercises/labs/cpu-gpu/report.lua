@@ -24,8 +24,8 @@ local ladders = {
 }
 
 local predict = {
-  "The error grows with the number of tokens, or does it? Why should it not grow as fast as " ..
-    "the bound?",
+  "The error grows with the number of tokens, or does it? And its bound, which counts the " ..
+    "longest chain of additions, where sums are made of sums of 64 tokens?",
   "With twice the tokens, how do the bytes that memory moves grow for sim, and how for prefix?",
   "By how much does k2 move less than k1? Count the times that k1 reads one key.",
   "Which rung will ask shared memory for more than it asks global memory, and is that good?",
@@ -34,7 +34,8 @@ local predict = {
 
 local questions = {
   "Which of your predictions were wrong, and what had you overlooked?",
-  "How does the error grow with the number of tokens, and why not as fast as its bound?",
+  "How do the error and its bound grow with the number of tokens, why so little, and why is the " ..
+    "bound so far above?",
   "By how much does the best rung move less than k1, and which reads does it save?",
   "Which rung asks shared memory for more than it asks global memory? Is that good?",
   "With your numbers of bytes, at which size would prefix beat sim on a device bound by memory?",
@@ -44,8 +45,8 @@ local explained = {
   "An error is relative to the sum of the absolute terms of an entry. It is that from the plain " ..
     "form in float64, and the rows \"reference\" compare this form with the oracle, a double " ..
     "sum in float64, on one head; where all is float64, its own rounding is in the error. All " ..
-    "devices have the same bound; beyond 2048 tokens it is that of 2048 and one rounding " ..
-    "more for each 64.",
+    "devices have the same bound, that of `equiv`: a rounding for each addition of the longest " ..
+    "chain, which has D, at most 64 tokens of a block, and one more for each further block.",
   "A time marked as emulated is that of a program that plays a GPU. It says nothing about a GPU " ..
     "and has no speed-up. The others are medians (of gradients: one call for one head); " ..
     "a speed-up is over the fast form on the CPU.",
@@ -71,7 +72,7 @@ local function add_results(lines, rows)
     local time = row.seconds and report.duration(row.seconds) or ""
     if row.time_is == "emulated" and row.seconds then time = time .. " (emulated)" end
     cells[i] = {tostring(row.tokens), row.device, row.impl, row.what, report.error(row.max_rel),
-      row.ok and "≤" or "**>**", report.error(row.bound), time,
+      row.ok and "≤" or "**>**", ("%.2e"):format(row.bound), time,
       row.speedup_over_cpu_fast and ("%.3g"):format(row.speedup_over_cpu_fast) or ""}
   end
   page.rows(lines, {">tokens", "device", "rung", "what", ">error", "", ">bound", ">time",
