@@ -23,7 +23,7 @@ kernels_cuda_DATA = cuda/user.h cuda/user.cuh cuda/launch.cuh cuda/forms.h
 kernels_emudir = $(kernelsdir)/emu
 kernels_emu_DATA = emu/emu.h emu/words.h
 kernels_includedir = $(kernelsdir)/emu/include
-kernels_include_DATA = emu/include/cuda_runtime.h
+kernels_include_DATA = emu/include/cuda_runtime.h emu/include/assert.h
 kernels_coredir = $(kernelsdir)/core
 kernels_core_DATA = src/core/pass.h
 

@@ -16,6 +16,7 @@
 #define in_group       tarn_in_group
 #define lane_of_thread tarn_lane_of_thread
 #define launch         tarn_launch
+#define moved_whole    tarn_moved_whole
 #define shuffle        tarn_shuffle
 #define shuffled       tarn_shuffled
 #define update         tarn_update
@@ -27,6 +28,7 @@
 #undef in_group
 #undef lane_of_thread
 #undef launch
+#undef moved_whole
 #undef shuffle
 #undef shuffled
 #undef update
@@ -63,10 +65,13 @@ tarn_cuda_launch(tarn_context *, const char *, const void *kernel, dim3 grid,
 
 #else
 
-/* In a file of its own a kernel need not be static, and may be extern "C". A compiler must not
- * conclude that shared memory which nobody writes is 0. */
+/* In a file of its own a kernel need not be static, and may be extern "C". A variable of the
+ * device is one that the shared object shows. A compiler must not conclude that shared memory
+ * which nobody writes is 0. */
 #undef __global__
 #define __global__
+#undef __device__
+#define __device__ __attribute__((visibility("default")))
 #undef __shared__
 #define __shared__ static __thread __attribute__((used))
 

@@ -38,8 +38,10 @@ void tarn_emu_copy_async(void *to, const void *from, size_t bytes)
     if (tarn_emu_watch & TARN_WATCH_CHECK) tarn_check_copy(w, &copy);
     if (f->pending_count == f->pending_room) more_room(f);
     f->pending[f->pending_count++] = copy;
-    w->in_runtime = false;
-    memset(to, 0xff, bytes); /* a fault here is the kernel's */
+    w->in_runtime = false; /* a fault here is the kernel's */
+    w->for_code = copy.code;
+    memset(to, 0xff, bytes);
+    w->for_code = NULL;
 }
 
 void tarn_emu_copy_commit(void)
@@ -56,7 +58,9 @@ void tarn_emu_copy_wait(unsigned groups_left)
     for (unsigned i = 0; i < f->pending_count; i++) {
         const struct tarn_emu_pending *p = &f->pending[i];
         if (p->group + groups_left < f->groups) {
+            w->for_code = p->code;
             memcpy(p->to, p->from, p->bytes);
+            w->for_code = NULL;
             if (tarn_emu_watch & TARN_WATCH_CHECK) tarn_check_arrival(w, p);
         } else
             f->pending[kept++] = *p;

@@ -25,7 +25,7 @@ static void run_to(struct tarn_emu_worker *w, struct tarn_fiber *from,
 void tarn_emu_abandon(struct tarn_emu_worker *w)
 {
     struct tarn_fiber *f = w->running;
-    w->running = NULL;
+    w->running = NULL, w->for_code = NULL;
     f->state = TARN_EXITED;
     tarn_fiber_switch(f, &w->main);
     abort(); /* nobody comes back here */
@@ -302,8 +302,8 @@ static void prepare_shared(struct tarn_emu_worker *w, size_t bytes)
     w->arena_low = w->shared;
     w->static_count = 0;
     memset(w->shared, 0xff, bytes);
-    if (!w->module.ours && w->module.tls)
-        memset(w->module.tls, 0xff, w->module.tls_bytes);
+    const size_t tls_bytes = tarn_emu_tls_shared(&w->module);
+    if (tls_bytes) memset(w->module.tls, 0xff, tls_bytes);
     tarn_emu_here.shared = w->shared;
 }
 
@@ -329,6 +329,20 @@ void tarn_emu_run_block(struct tarn_emu_worker *w, size_t position)
     if (tarn_emu_watch & TARN_WATCH_PROFILE) tarn_profile_block(w);
 }
 
+/* ---- The end, by the kernel's own wish or its mistake ----------------------------------------- */
+
+void tarn_emu_stop(const char *why, const char *file, int line)
+{
+    tarn_emu_blame(tarn_emu_worker, file, line, "%s", why);
+}
+
+void tarn_emu_misaligned(const void *address, size_t bytes)
+{
+    tarn_emu_blame_code(tarn_emu_worker, __builtin_return_address(0),
+                        "%zu bytes at once at %p, which is no multiple of %zu", bytes,
+                        address, bytes);
+}
+
 /* ---- Shared memory of a fixed size ------------------------------------------------------------ */
 
 /* Between two arrays, and only where accesses are checked, so that none runs into the other. */
@@ -337,24 +351,36 @@ static size_t gap(void)
     return tarn_emu_watch & TARN_WATCH_CHECK ? 256 : 0;
 }
 
+/* There must be room for one more array, of a fixed size and of all shared memory. */
+static void check_shared(struct tarn_emu_worker *w, size_t bytes, const char *file,
+                         int line)
+{
+    const size_t limit = tarn_emu_shared_limit(), dynamic = w->job->launch->shared;
+    size_t fixed = bytes + tarn_emu_tls_shared(&w->module);
+    for (unsigned i = 0; i < w->static_count; i++) fixed += w->statics[i].bytes;
+    if (w->static_count == TARN_EMU_STATICS)
+        tarn_emu_blame(w, file, line,
+                       "more than %d arrays of shared memory of a fixed size",
+                       (int)TARN_EMU_STATICS);
+    if (fixed > TARN_EMU_FIXED_SHARED)
+        tarn_emu_blame(w, file, line,
+                       "%zu bytes of shared memory of a fixed size in this block, "
+                       "expected at most %d; DYN_SHARED may have more",
+                       fixed, (int)TARN_EMU_FIXED_SHARED);
+    if (fixed + dynamic > limit)
+        tarn_emu_blame(
+            w, file, line,
+            "%zu bytes of shared memory in this block, expected at most %zu on %s",
+            fixed + dynamic, limit, tarn_emu_settings.gpu);
+}
+
 void *tarn_emu_shared(const void *key, size_t bytes, const char *file, int line)
 {
     struct tarn_emu_worker *w = tarn_emu_worker;
     for (unsigned i = 0; i < w->static_count; i++)
         if (w->statics[i].key == key) return w->statics[i].memory;
-    const size_t room = (bytes + 15) & ~(size_t)15, limit = tarn_emu_shared_limit();
-    const size_t used =
-        (size_t)(w->arena + TARN_EMU_ARENA - w->arena_low) - w->static_count * gap();
-    if (w->static_count == TARN_EMU_STATICS)
-        tarn_emu_blame(w, file, line,
-                       "more than %d arrays of shared memory of a fixed size",
-                       (int)TARN_EMU_STATICS);
-    if (used + room > limit)
-        tarn_emu_blame(
-            w, file, line,
-            "%zu bytes of shared memory in this block, expected at most %zu on %s",
-            used + room, limit, tarn_emu_settings.gpu);
-    w->arena_low -= room + gap();
+    check_shared(w, bytes, file, line);
+    w->arena_low -= ((bytes + 15) & ~(size_t)15) + gap();
     memset(w->arena_low, 0xff, bytes);
     w->statics[w->static_count++] =
         (struct tarn_static_shared){key, w->arena_low, bytes};

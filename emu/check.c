@@ -285,6 +285,7 @@ static void check_place(struct tarn_emu_worker *w, const struct tarn_emu_where *
     const bool writes = access != TARN_READS && access != TARN_LOOKS;
     const bool readable = where->kind == TARN_GIVEN || where->kind == TARN_PROGRAM;
     if (readable && !writes) return;
+    if (tarn_emu_is_variable_of_device(w, address)) return;
     tarn_emu_blame_code(w, code, "%s", tarn_emu_wrong_address(w, address).text);
 }
 

@@ -65,6 +65,14 @@ typedef const char *tarn_emu_together_fn(void **lanes);
 void tarn_emu_together(void *mine, tarn_emu_together_fn *all, unsigned mask,
                        const char *file, int line);
 
+/* Ends the launch: an assert that fails, __trap. */
+void tarn_emu_stop(const char *why, const char *file, int line)
+    __attribute__((noreturn));
+
+/* An address that one instruction of a GPU can't move so many bytes from or to: ends the
+ * launch, at the line that calls this. */
+void tarn_emu_misaligned(const void *address, size_t bytes) __attribute__((noreturn));
+
 /* Shared memory of a fixed size: the same place for every fiber of a block that names the
  * same key. */
 void *tarn_emu_shared(const void *key, size_t bytes, const char *file, int line);

@@ -1,9 +1,10 @@
 /* fault.c: a wild address in a kernel becomes a message. Chapter 11.
  *
- * While a launch runs, SIGSEGV, SIGBUS and SIGFPE of its workers are ours. The handler can't
- * do much where it is, so it lets the worker wake up elsewhere: on a stack of its own, in
+ * While a launch runs, SIGSEGV, SIGBUS, SIGFPE and SIGILL of its workers are ours. The handler
+ * can't do much where it is, so it lets the worker wake up elsewhere: on a stack of its own, in
  * land(), which says what happened and leaves the block. Faults of other threads, and of the
- * runtime itself, go to whoever had the signals before.
+ * runtime itself, go to whoever had the signals before; but a stack that is full when a kernel
+ * calls the runtime is the kernel's doing.
  *
  * The same way a kernel that never waits is stopped: launch.c sends the worker SIGSEGV. */
 #include "emu/inside.h"
@@ -11,8 +12,8 @@
 #include <signal.h>
 #include <ucontext.h>
 
-enum { CAUGHT = 3 };
-static const int caught[CAUGHT] = {SIGSEGV, SIGBUS, SIGFPE};
+enum { CAUGHT = 4 };
+static const int caught[CAUGHT] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 static struct sigaction before[CAUGHT];
 
 /* What the handler leaves for land(). */
@@ -26,10 +27,15 @@ static void land(void)
 {
     struct tarn_emu_worker *w = tarn_emu_worker;
     if (fault.asked) tarn_emu_abandon(w);
+    const void *code = w->for_code ? w->for_code : fault.code;
     if (fault.signal == SIGFPE)
-        tarn_emu_blame_code(w, fault.code, "an integer is divided by 0");
-    tarn_emu_blame_code(w, fault.code, "%s",
-                        tarn_emu_wrong_address(w, fault.address).text);
+        tarn_emu_blame_code(w, code,
+                            "an integer is divided by 0, or the least one by -1");
+    if (fault.signal == SIGILL)
+        tarn_emu_blame_code(w, code,
+                            "the kernel is stopped by __builtin_trap, its own or where "
+                            "the compiler saw that what comes is undefined");
+    tarn_emu_blame_code(w, code, "%s", tarn_emu_wrong_address(w, fault.address).text);
 }
 
 /* Lets the thread go on in land(), on the landing stack; false where we don't know how. */
@@ -72,7 +78,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     const bool asked = info->si_code == SI_TKILL;
     const bool in_kernel = w && w->running && !w->in_runtime;
     if (asked && !in_kernel) return; /* it will see by itself that it has to stop */
-    if (!in_kernel) {
+    if (!in_kernel && !(w && tarn_emu_stack_is_full(w, info->si_addr))) {
         pass_on(signal, info, context);
         return;
     }

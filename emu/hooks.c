@@ -12,11 +12,22 @@
 
 unsigned tarn_emu_watch;
 
+/* What is to come needs room on the stack, too. */
+static void check_stack(struct tarn_emu_worker *w, const void *code)
+{
+    const char *here = __builtin_frame_address(0);
+    if ((size_t)(here - w->running->stack) < TARN_EMU_RESERVE)
+        tarn_emu_blame_code(w, code,
+                            "the thread's local variables need more than %d bytes",
+                            (int)TARN_EMU_LOCAL);
+}
+
 static void tell(void *address, size_t bytes, enum tarn_access access, const void *code)
 {
     struct tarn_emu_worker *w = tarn_emu_worker;
     if (!w || !w->running || w->in_runtime) return;
     w->in_runtime = true;
+    check_stack(w, code);
     if (tarn_emu_watch & TARN_WATCH_CHECK)
         tarn_check_access(w, address, bytes, access, code);
     if (tarn_emu_watch & TARN_WATCH_PROFILE)
@@ -32,6 +43,21 @@ static inline void saw(void *address, size_t bytes, enum tarn_access access,
     if (tarn_emu_watch) tell(address, bytes, access, code);
 }
 
+/* The same where the type promises an address that is a multiple of its size, of 8 for those
+ * that are longer: a GPU ends a kernel that does not keep this. */
+static inline void saw_aligned(void *address, size_t bytes, enum tarn_access access,
+                               const void *code)
+{
+    struct tarn_emu_worker *w = tarn_emu_worker;
+    const size_t unit = bytes < 8 ? bytes : 8;
+    if (!tarn_emu_watch) return;
+    if ((uintptr_t)address % unit && w && w->running && !w->in_runtime)
+        tarn_emu_blame_code(w, code,
+                            "%zu bytes at once at %p, which is no multiple of %zu",
+                            bytes, address, unit);
+    tell(address, bytes, access, code);
+}
+
 /* These names belong to the compilers, which declare them nowhere. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpragmas"
@@ -44,24 +70,24 @@ static inline void saw(void *address, size_t bytes, enum tarn_access access,
 
 /* ---- Plain accesses ---------------------------------------------------------------------- */
 
-#define ACCESS(name, bytes, access)                                                    \
+#define ACCESS(see, name, bytes, access)                                               \
     void __tsan_##name(void *address)                                                  \
     {                                                                                  \
-        saw(address, bytes, access, HERE);                                             \
+        see(address, bytes, access, HERE);                                             \
     }
 
 /* The whole family for one size; a read_write is one access that does both. */
 #define SIZE(bytes)                                                                    \
-    ACCESS(read##bytes, bytes, TARN_READS)                                             \
-    ACCESS(write##bytes, bytes, TARN_WRITES)                                           \
-    ACCESS(read_write##bytes, bytes, TARN_CHANGES)                                     \
-    ACCESS(unaligned_read##bytes, bytes, TARN_READS)                                   \
-    ACCESS(unaligned_write##bytes, bytes, TARN_WRITES)                                 \
-    ACCESS(unaligned_read_write##bytes, bytes, TARN_CHANGES)                           \
-    ACCESS(volatile_read##bytes, bytes, TARN_READS)                                    \
-    ACCESS(volatile_write##bytes, bytes, TARN_WRITES)                                  \
-    ACCESS(unaligned_volatile_read##bytes, bytes, TARN_READS)                          \
-    ACCESS(unaligned_volatile_write##bytes, bytes, TARN_WRITES)
+    ACCESS(saw_aligned, read##bytes, bytes, TARN_READS)                                \
+    ACCESS(saw_aligned, write##bytes, bytes, TARN_WRITES)                              \
+    ACCESS(saw_aligned, read_write##bytes, bytes, TARN_CHANGES)                        \
+    ACCESS(saw, unaligned_read##bytes, bytes, TARN_READS)                              \
+    ACCESS(saw, unaligned_write##bytes, bytes, TARN_WRITES)                            \
+    ACCESS(saw, unaligned_read_write##bytes, bytes, TARN_CHANGES)                      \
+    ACCESS(saw_aligned, volatile_read##bytes, bytes, TARN_READS)                       \
+    ACCESS(saw_aligned, volatile_write##bytes, bytes, TARN_WRITES)                     \
+    ACCESS(saw, unaligned_volatile_read##bytes, bytes, TARN_READS)                     \
+    ACCESS(saw, unaligned_volatile_write##bytes, bytes, TARN_WRITES)
 
 SIZE(1)
 SIZE(2)

@@ -55,7 +55,15 @@ struct tarn_emu_module {
     bool ours; /* the runtime's own module: not all of that is a kernel's */
 };
 
-enum { TARN_EMU_STACK = 64 << 10, TARN_EMU_STATICS = 32, TARN_EMU_PAGE = 4096 };
+/* A thread's stack: what its local variables may take, and room for what the device itself does
+ * on it, such as writing a message. */
+enum {
+    TARN_EMU_LOCAL = 64 << 10,
+    TARN_EMU_RESERVE = 16 << 10,
+    TARN_EMU_STACK = TARN_EMU_LOCAL + TARN_EMU_RESERVE,
+    TARN_EMU_STATICS = 32,
+    TARN_EMU_PAGE = 4096
+};
 
 /* A thread of the operating system that runs one block after the other. */
 struct tarn_emu_worker {
@@ -79,6 +87,8 @@ struct tarn_emu_worker {
     size_t block;     /* its position in the grid */
     bool taking_part; /* in the job under way: launch.c's, under its lock */
     bool in_runtime;  /* not in the kernel's own code: no place for a jump away */
+    const void
+        *volatile for_code; /* where the kernel asked for the copy under way, or NULL */
     struct tarn_emu_module module;
     char arguments[TARN_EMU_ARGUMENTS] __attribute__((aligned(64)));
     char signal_stack[TARN_EMU_STACK] __attribute__((aligned(64)));
@@ -117,6 +127,8 @@ void tarn_emu_abandon(struct tarn_emu_worker *w) __attribute__((noreturn));
 /* async.c */
 void tarn_async_forget(struct tarn_fiber *f);
 
+/* Shared memory of a fixed size that a block may have, on every GPU so far. */
+enum { TARN_EMU_FIXED_SHARED = 48 << 10 };
 /* launch.c: shared memory that a block may have on the GPU of the settings. */
 size_t tarn_emu_shared_limit(void);
 
@@ -182,7 +194,14 @@ bool tarn_emu_inside(const struct tarn_emu_where *where, const void *address,
                      size_t bytes);
 struct tarn_emu_sentence tarn_emu_wrong_address(const struct tarn_emu_worker *w,
                                                 const void *address);
-void tarn_emu_find_module(struct tarn_emu_worker *w, void (*body)(void *));
+struct tarn_emu_module tarn_emu_find_module(void (*body)(void *));
+/* How many bytes of its thread-local memory are static __shared__ for sure. */
+size_t tarn_emu_tls_shared(const struct tarn_emu_module *m);
+/* A variable with __device__ in front, of a kernel from a module of its own. */
+bool tarn_emu_is_variable_of_device(const struct tarn_emu_worker *w,
+                                    const void *address);
+/* Is this just below the stack of the running thread, which is then full? */
+bool tarn_emu_stack_is_full(const struct tarn_emu_worker *w, const void *address);
 
 /* hooks.c: who is told of accesses, for the launch under way. */
 enum { TARN_WATCH_CHECK = 1, TARN_WATCH_PROFILE = 2 };

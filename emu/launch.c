@@ -45,29 +45,46 @@ size_t tarn_emu_shared_limit(void)
 static tarn_status refuse(tarn_context *ctx, const struct tarn_emu_grid *l,
                           const char *what, size_t is, size_t limit)
 {
+    return tarn_fail(ctx, TARN_EDEVICE, "%s: launched with %s %zu, expected 1 to %zu",
+                     l->kernel, what, is, limit);
+}
+
+static tarn_status too_much(tarn_context *ctx, const struct tarn_emu_grid *l,
+                            const char *what, size_t is, size_t limit, const char *gpu)
+{
     return tarn_fail(ctx, TARN_EDEVICE,
-                     "%s: launched with %s %zu, expected 1 to %zu%s%s", l->kernel, what,
-                     is, limit, strstr(what, "shared") ? " on " : "",
-                     strstr(what, "shared") ? tarn_emu_settings.gpu : "");
+                     "%s: launched with %zu bytes of %s, expected at most %zu on %s",
+                     l->kernel, is, what, limit, gpu);
+}
+
+/* Of a fixed size are here those arrays that are known before the kernel runs. */
+static tarn_status check_shared(tarn_context *ctx, const struct tarn_emu_grid *l)
+{
+    const struct tarn_emu_module module = tarn_emu_find_module(l->body);
+    const size_t fixed = tarn_emu_tls_shared(&module), limit = tarn_emu_shared_limit();
+    if (fixed > TARN_EMU_FIXED_SHARED)
+        return too_much(ctx, l, "__shared__ arrays", fixed, TARN_EMU_FIXED_SHARED,
+                        "every GPU; DYN_SHARED may have more");
+    if (l->shared > limit || fixed + l->shared > limit)
+        return too_much(ctx, l, "shared memory", fixed + l->shared, limit,
+                        tarn_emu_settings.gpu);
+    return TARN_OK;
 }
 
 static tarn_status check_limits(tarn_context *ctx, const struct tarn_emu_grid *l)
 {
     const struct tarn_emu_dim g = l->grid, b = l->block;
     const size_t threads = (size_t)b.x * b.y * b.z, x = 0x7fffffff;
-    const size_t shared = tarn_emu_shared_limit();
     if (threads < 1 || threads > TARN_EMU_THREADS)
         return refuse(ctx, l, "threads in a block", threads, TARN_EMU_THREADS);
     if (b.z > MOST_BLOCK_Z) return refuse(ctx, l, "block.z", b.z, MOST_BLOCK_Z);
     if (g.x < 1 || g.x > x) return refuse(ctx, l, "grid.x", g.x, x);
     if (g.y < 1 || g.y > MOST_YZ) return refuse(ctx, l, "grid.y", g.y, MOST_YZ);
     if (g.z < 1 || g.z > MOST_YZ) return refuse(ctx, l, "grid.z", g.z, MOST_YZ);
-    if (l->shared > shared)
-        return refuse(ctx, l, "bytes of shared memory", l->shared, shared);
     if (l->argument_bytes > TARN_EMU_ARGUMENTS)
-        return refuse(ctx, l, "bytes of arguments", l->argument_bytes,
-                      TARN_EMU_ARGUMENTS);
-    return TARN_OK;
+        return too_much(ctx, l, "arguments", l->argument_bytes, TARN_EMU_ARGUMENTS,
+                        "every GPU");
+    return check_shared(ctx, l);
 }
 
 /* ---- Workers -------------------------------------------------------------------------------- */
@@ -123,7 +140,7 @@ static void run_blocks(struct tarn_emu_worker *w, struct tarn_emu_job *job)
     w->job = job;
     tarn_emu_here.block_dim = l->block, tarn_emu_here.grid_dim = l->grid;
     if (l->argument_bytes) memcpy(w->arguments, l->arguments, l->argument_bytes);
-    tarn_emu_find_module(w, l->body);
+    w->module = tarn_emu_find_module(l->body);
     while (!atomic_load(&job->failed) && !atomic_load(&job->stopped)) {
         const size_t next = atomic_fetch_add(&job->next, 1);
         if (next >= job->blocks) break;
@@ -177,7 +194,8 @@ static bool start_thread(unsigned number)
 {
     sigset_t all, old;
     sigfillset(&all);
-    sigdelset(&all, SIGSEGV), sigdelset(&all, SIGBUS), sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGSEGV), sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE), sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     const int failed = pthread_create(&team.thread[number], NULL, work,
                                       (void *)(uintptr_t)number); /* NOLINT */

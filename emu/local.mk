@@ -2,4 +2,4 @@
 emu_sources = emu/emu.h emu/inside.h emu/fiber.c emu/block.c emu/async.c emu/launch.c emu/heap.c \
 	emu/fault.c emu/blame.c emu/where.c emu/hooks.c emu/check.c emu/profile.c \
 	emu/device.c
-EXTRA_DIST += emu/words.h emu/include/cuda_runtime.h $(emu_sources)
+EXTRA_DIST += emu/words.h emu/include/cuda_runtime.h emu/include/assert.h $(emu_sources)

@@ -9,6 +9,7 @@
  * kernel comes from a module of its own, its thread-local memory is nothing else, and is
  * poisoned like other shared memory. */
 #include "emu/inside.h"
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 
@@ -65,11 +66,17 @@ static int look_at(struct dl_phdr_info *module, size_t size, void *data)
 
 /* Anew for each launch: a module may have been closed and opened since, and then has its code
  * where it was and its variables elsewhere. */
-void tarn_emu_find_module(struct tarn_emu_worker *w, void (*body)(void *))
+struct tarn_emu_module tarn_emu_find_module(void (*body)(void *))
 {
-    w->module = (struct tarn_emu_module){0};
-    struct search s = {(uintptr_t)body, &w->module};
+    struct tarn_emu_module found = {0};
+    struct search s = {(uintptr_t)body, &found};
     dl_iterate_phdr(look_at, &s);
+    return found;
+}
+
+size_t tarn_emu_tls_shared(const struct tarn_emu_module *m)
+{
+    return m->ours || !m->tls ? 0 : m->tls_bytes;
 }
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
@@ -135,9 +142,76 @@ bool tarn_emu_inside(const struct tarn_emu_where *where, const void *address,
     return where->start && offset < where->bytes && bytes <= where->bytes - offset;
 }
 
+bool tarn_emu_is_variable_of_device(const struct tarn_emu_worker *w,
+                                    const void *address)
+{
+    Dl_info info;
+    const struct tarn_emu_module *m = &w->module;
+    const char *a = address;
+    return !m->ours && m->low && a >= m->low && a < m->high && dladdr(a, &info) &&
+           info.dli_saddr;
+}
+
 static bool on_guard_page(const struct tarn_emu_worker *w, const char *address)
 {
     return (size_t)(address - w->stacks) % stride < TARN_EMU_PAGE;
+}
+
+bool tarn_emu_stack_is_full(const struct tarn_emu_worker *w, const void *address)
+{
+    return w->running &&
+           within(address, w->running->stack - TARN_EMU_PAGE, TARN_EMU_PAGE);
+}
+
+/* ---- What is wrong with an address ----------------------------------------------------------- */
+
+/* The array of the same memory that begins next behind an address, if it does so within a
+ * page. */
+static struct tarn_emu_where next_in_arena(const struct tarn_emu_worker *w,
+                                           const char *a)
+{
+    struct tarn_emu_where next = {TARN_SHARED, w->shared, w->job->launch->shared, NULL};
+    if (a >= w->shared || next.bytes == 0) next.start = NULL;
+    for (unsigned i = 0; i < w->static_count; i++) {
+        const struct tarn_static_shared *s = &w->statics[i];
+        if (a < (char *)s->memory && (!next.start || (char *)s->memory < next.start))
+            next.start = s->memory, next.bytes = s->bytes;
+    }
+    return next;
+}
+
+static struct tarn_emu_where next_in_heap(const char *a)
+{
+    const char *aligned = a + (-(uintptr_t)a & 15);
+    for (size_t ahead = 0; ahead <= TARN_EMU_PAGE; ahead += 16) {
+        struct tarn_emu_allocation *at = tarn_emu_find(aligned + ahead);
+        if (at && at->memory > a)
+            return (struct tarn_emu_where){TARN_GLOBAL, at->memory, at->bytes, at};
+    }
+    return (struct tarn_emu_where){TARN_GLOBAL, NULL, 0, NULL};
+}
+
+/* "4 bytes before the start of", if that is nearer than the end of the array below. */
+static struct tarn_emu_sentence wrong_in_array(const struct tarn_emu_worker *w,
+                                               const struct tarn_emu_where *at,
+                                               const char *a)
+{
+    const struct tarn_emu_where next =
+        at->kind == TARN_GLOBAL ? next_in_heap(a) : next_in_arena(w, a);
+    const char *of = at->kind == TARN_GLOBAL ? "an array of " : "";
+    const char *what = at->kind == TARN_GLOBAL ? "" : " of shared memory";
+    const char *end = at->start ? at->start + at->bytes : NULL;
+    const bool before = at->kind != TARN_THREAD_LOCAL && next.start &&
+                        (!end || (a >= end && next.start - a < a - end));
+    if (before)
+        return tarn_emu_say("%zu bytes before the start of %s%zu bytes%s",
+                            (size_t)(next.start - a), of, next.bytes, what);
+    if (at->start)
+        return tarn_emu_say("byte %zu of %s%zu bytes%s: past the end",
+                            (size_t)(a - at->start), of, at->bytes, what);
+    if (at->kind == TARN_GLOBAL)
+        return tarn_emu_say("%p is device memory, but not allocated", (const void *)a);
+    return tarn_emu_say("%p is shared memory, but of no array", (const void *)a);
 }
 
 /* What is wrong with an address that a kernel may not touch. */
@@ -145,26 +219,21 @@ struct tarn_emu_sentence tarn_emu_wrong_address(const struct tarn_emu_worker *w,
                                                 const void *address)
 {
     const struct tarn_emu_where at = tarn_emu_locate(w, address);
-    const size_t byte = at.start ? (size_t)((const char *)address - at.start) : 0;
     switch (at.kind) {
     case TARN_SHARED:
     case TARN_THREAD_LOCAL:
-        return tarn_emu_say("byte %zu of %zu bytes of shared memory: past the end",
-                            byte, at.bytes);
-    case TARN_GLOBAL:
-        if (at.start)
-            return tarn_emu_say("byte %zu of an array of %zu bytes: past the end", byte,
-                                at.bytes);
-        return tarn_emu_say("%p is device memory, but not allocated", address);
+    case TARN_GLOBAL: return wrong_in_array(w, &at, address);
     case TARN_LOCAL:
     case TARN_STACKS:
         if (on_guard_page(w, address))
             return tarn_emu_say("the thread's local variables need more than %d bytes",
-                                (int)TARN_EMU_STACK);
+                                (int)TARN_EMU_LOCAL);
         return tarn_emu_say("%p is a local variable of another thread", address);
     case TARN_GIVEN: return tarn_emu_say("an argument of the kernel is changed");
     case TARN_PROGRAM:
-        return tarn_emu_say("%p is a variable of the host's program", address);
+        return tarn_emu_say("%p is a variable of the host's program: one of the device "
+                            "begins with __device__",
+                            address);
     case TARN_HOST: break;
     }
     if ((uintptr_t)address < TARN_EMU_PAGE)

@@ -73,7 +73,7 @@ local function header_folders()
 end
 
 local HEADERS = {"cuda/user.cuh", "cuda/user.h", "cuda/launch.cuh", "cuda/forms.h",
-  "emu/emu.h", "emu/words.h", "core/pass.h", "tarn.h"}
+  "emu/emu.h", "emu/words.h", "emu/include/assert.h", "core/pass.h", "tarn.h"}
 
 -- The text of all headers, for the name in the cache.
 local function headers_text(folders)
@@ -101,12 +101,14 @@ local function recipe(variant)
   end
   local cxx = getenv("TARN_CXX") or loader.cxx
   local flags = "-std=c++17 -gdwarf-4 -w -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti " ..
-    "-fno-threadsafe-statics -ffp-contract=off -ffunction-sections -fdata-sections "
+    "-fno-threadsafe-statics -ffp-contract=off -ffunction-sections -fdata-sections " ..
+    "-fstack-clash-protection "
   -- DWARF 4: addr2line mistakes the files of clang's DWARF 5. -fsanitize=thread never when
   -- linking: what it calls is the program's (emu/hooks.c). Shared memory of the file's other
-  -- kernels is left out: what lies behind that of this one is past the end.
+  -- kernels is left out: what lies behind that of this one is past the end. Stacks are probed
+  -- page by page, so that a large array can't reach over the closed page into the next stack.
   return cxx, cxx, flags .. (variant == "checked" and "-O1 -fsanitize=thread" or "-O2"),
-    "-shared -Wl,--gc-sections"
+    "-shared -Wl,--gc-sections,-Bsymbolic"
 end
 
 -- Where the file's own folder is looked in, tarn's headers, and for files that are written for

@@ -43,7 +43,7 @@ lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua tests/lua/help
 EXTRA_DIST += tests/lua/tap.lua
 
 ## A user's own kernels.
-lua_tests += tests/lua/kernel.lua
+lua_tests += tests/lua/kernel.lua tests/lua/kernel_mistakes.lua
 program_tests += tests/cli/kernel.sh
 EXTRA_DIST += tests/kernels
 

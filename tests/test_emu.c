@@ -183,15 +183,28 @@ Test(emu, shared_memory_is_as_large_as_on_the_gpu_of_the_settings)
     OK(tarn_emu_launch(ctx, &l));
     given.n = 1025;
     FAILS(TARN_EDEVICE,
-          "65552 bytes of shared memory in this block, expected at most 65536 on sm_75",
+          "65537 bytes of shared memory in this block, expected at most 65536 on sm_75",
           tarn_emu_launch(ctx, &l));
     l.shared = (64 << 10) + 1;
     FAILS(TARN_EDEVICE,
-          "test: launched with bytes of shared memory 65537, expected 1 to 65536 on "
+          "test: launched with 65537 bytes of shared memory, expected at most 65536 on "
           "sm_75",
           tarn_emu_launch(ctx, &l));
     tarn_emu_settings.gpu = "sm_90";
     OK(tarn_emu_launch(ctx, &l));
+}
+
+Test(emu, forty_eight_kilobytes_of_shared_memory_may_have_a_fixed_size)
+{
+    struct given given = {NULL, 48 << 10};
+    const struct tarn_emu_grid l = grid_of(ask_for_too_much, 1, 1, &given);
+    OK(tarn_emu_launch(ctx, &l));
+    given.n++;
+    FAILS(
+        TARN_EDEVICE,
+        "49153 bytes of shared memory of a fixed size in this block, expected at most "
+        "49152; DYN_SHARED may have more",
+        tarn_emu_launch(ctx, &l));
 }
 
 /* ---- Limits ----------------------------------------------------------------------------------- */
@@ -221,7 +234,8 @@ Test(emu, launches_beyond_the_limits_of_a_gpu_are_refused)
     refuse((dim){1, 1, 65536}, (dim){1, 1, 1}, "grid.z 65536, expected 1 to 65535");
     struct tarn_emu_grid l = grid_of(nothing, 1, 1, NULL);
     l.argument_bytes = TARN_EMU_ARGUMENTS + 1;
-    FAILS(TARN_EDEVICE, "bytes of arguments 4097", tarn_emu_launch(ctx, &l));
+    FAILS(TARN_EDEVICE, "4097 bytes of arguments, expected at most 4096",
+          tarn_emu_launch(ctx, &l));
 }
 
 Test(emu, the_gpus_whose_limits_are_known_have_names)
