@@ -21,9 +21,9 @@ kernels_DATA = src/tarn.h
 kernels_cudadir = $(kernelsdir)/cuda
 kernels_cuda_DATA = cuda/user.h cuda/user.cuh cuda/launch.cuh cuda/forms.h
 kernels_emudir = $(kernelsdir)/emu
-kernels_emu_DATA = emu/emu.h emu/words.h
+kernels_emu_DATA = emu/emu.h emu/words.h emu/atomics.h emu/numbers.h emu/vectors.h
 kernels_includedir = $(kernelsdir)/emu/include
-kernels_include_DATA = emu/include/cuda_runtime.h emu/include/assert.h
+kernels_include_DATA = emu/include/cuda_runtime.h emu/include/assert.h emu/include/cassert
 kernels_coredir = $(kernelsdir)/core
 kernels_core_DATA = src/core/pass.h
 

@@ -16,7 +16,6 @@
 #define in_group       tarn_in_group
 #define lane_of_thread tarn_lane_of_thread
 #define launch         tarn_launch
-#define moved_whole    tarn_moved_whole
 #define shuffle        tarn_shuffle
 #define shuffled       tarn_shuffled
 #define update         tarn_update
@@ -28,7 +27,6 @@
 #undef in_group
 #undef lane_of_thread
 #undef launch
-#undef moved_whole
 #undef shuffle
 #undef shuffled
 #undef update
@@ -99,11 +97,27 @@ template <class T> struct user_argument {
                                               sizeof(T)};
 };
 
+/* What the elements of a tensor are that a kernel sees in twos and fours. */
+template <class T> struct user_element {
+    using type = T;
+};
+template <> struct user_element<float2> {
+    using type = float;
+};
+template <> struct user_element<float4> {
+    using type = float;
+};
+template <> struct user_element<double2> {
+    using type = double;
+};
+
 template <class T> struct user_argument<T *> {
-    static_assert(std::is_same<std::remove_cv_t<T>, float>::value ||
-                      std::is_same<std::remove_cv_t<T>, double>::value,
-                  "a pointer of a kernel may be float * or double *, as tensors are");
-    static constexpr tarn_user_argument is = {'p', sizeof(T)};
+    using element = typename user_element<std::remove_cv_t<T>>::type;
+    static_assert(std::is_same<element, float>::value ||
+                      std::is_same<element, double>::value,
+                  "a pointer of a kernel may be float * or double *, as tensors are, "
+                  "or float2 *, float4 *, double2 *");
+    static constexpr tarn_user_argument is = {'p', sizeof(element)};
 };
 
 template <class Function> struct user_signature {

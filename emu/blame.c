@@ -70,12 +70,22 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* A header that gives CUDA's words a meaning. */
+static bool is_of_words(const char *file)
+{
+    static const char *const headers[] = {"emu/words.h", "emu/atomics.h",
+                                          "emu/numbers.h", "emu/vectors.h"};
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+        if (ends_in(file, headers[i])) return true;
+    return false;
+}
+
 /* One more caller of what was inlined, from the inside out: the words of CUDA are passed
  * over, and behind a header the first line in a .cu file is kept as well. */
 static void add_caller(struct tarn_emu_line *line, char *answer)
 {
     struct tarn_emu_line caller = {.line = 0};
-    if (!read_line(answer, &caller) || ends_in(caller.file, "emu/words.h")) return;
+    if (!read_line(answer, &caller) || is_of_words(caller.file)) return;
     if (!line->line)
         *line = caller;
     else if (!line->from_line && !ends_in(line->file, ".cu") &&

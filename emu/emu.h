@@ -82,6 +82,11 @@ void tarn_emu_copy_async(void *to, const void *from, size_t bytes);
 void tarn_emu_copy_commit(void);
 void tarn_emu_copy_wait(unsigned groups_left);
 
+/* An atomic of one word of 4 or 8 bytes: change(word, data) is done to a copy, which then takes
+ * the place of what was there if nobody else was faster; else it is done once more. */
+void tarn_emu_atomic(void *where, size_t bytes, void (*change)(void *word, void *data),
+                     void *data);
+
 /* ---- Seen from who launches ----------------------------------------------------------- */
 
 /* One launch: `body` runs the kernel once, with the arguments that lie at its pointer. */

@@ -185,6 +185,31 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
+/* What atomics.h calls, instrumented or not. */
+void tarn_emu_atomic(void *where, size_t bytes, void (*change)(void *word, void *data),
+                     void *data)
+{
+    struct tarn_emu_worker *w = tarn_emu_worker;
+    saw(where, bytes, TARN_ATOMIC, HERE);
+    w->for_code = HERE; /* a fault here is the kernel's */
+    if (bytes == sizeof(uint32_t)) {
+        uint32_t old = __atomic_load_n((uint32_t *)where, __ATOMIC_RELAXED), fresh;
+        do {
+            fresh = old;
+            change(&fresh, data);
+        } while (!__atomic_compare_exchange_n((uint32_t *)where, &old, fresh, false,
+                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } else {
+        uint64_t old = __atomic_load_n((uint64_t *)where, __ATOMIC_RELAXED), fresh;
+        do {
+            fresh = old;
+            change(&fresh, data);
+        } while (!__atomic_compare_exchange_n((uint64_t *)where, &old, fresh, false,
+                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    }
+    w->for_code = NULL;
+}
+
 void __tsan_atomic_thread_fence(int order)
 {
     (void)order;

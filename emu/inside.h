@@ -87,8 +87,8 @@ struct tarn_emu_worker {
     size_t block;     /* its position in the grid */
     bool taking_part; /* in the job under way: launch.c's, under its lock */
     bool in_runtime;  /* not in the kernel's own code: no place for a jump away */
-    const void
-        *volatile for_code; /* where the kernel asked for the copy under way, or NULL */
+    /* Where the kernel asked for the copy or atomic under way, or NULL. */
+    const void *volatile for_code;
     struct tarn_emu_module module;
     char arguments[TARN_EMU_ARGUMENTS] __attribute__((aligned(64)));
     char signal_stack[TARN_EMU_STACK] __attribute__((aligned(64)));

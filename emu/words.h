@@ -2,9 +2,13 @@
  *
  * With this header a .cu file is C++17 that runs on the emulated device. Not everything that
  * CUDA has is here, but what a kernel of this course may need: grids and blocks, shared
- * memory, barriers, shuffles and votes, atomics, vectors of float, assert. Where a word can't
- * mean the same on the host there is a macro with the same meaning on both sides, see
- * cuda/launch.cuh: SHARED and DYN_SHARED.
+ * memory, barriers, shuffles and votes, assert. Where a word can't mean the same on the host
+ * there is a macro with the same meaning on both sides, see cuda/launch.cuh: SHARED and
+ * DYN_SHARED.
+ *
+ *     atomics.h   atomicAdd and its like
+ *     numbers.h   min, max, bits, fast functions of numbers
+ *     vectors.h   float4 and its like, which move as one access
  *
  * Everything lives in a namespace without a name: the same source is also compiled instrumented
  * (see hooks.c), and a linker would keep only one of two inline functions of the same name. */
@@ -39,51 +43,6 @@ struct dim3 {
     unsigned x, y, z;
     dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
-
-/* A vector is moved by one instruction, which a GPU refuses where the address is not a multiple
- * of the size. The host's compiler would take that for granted: so the address goes through
- * where it can't follow. */
-template <size_t bytes> struct moved_whole {
-    moved_whole() = default;
-    __forceinline__ moved_whole(const moved_whole &v) { check(&v); }
-    __forceinline__ moved_whole &operator=(const moved_whole &v)
-    {
-        check(this), check(&v);
-        return *this;
-    }
-
-  private:
-    static __forceinline__ void check(const void *address)
-    {
-        __asm__("" : "+r"(address));
-        if (reinterpret_cast<uintptr_t>(address) % bytes)
-            tarn_emu_misaligned(address, bytes);
-    }
-};
-
-struct __align__(8) float2 : moved_whole<8>
-{
-    float x, y;
-    float2() = default;
-    constexpr float2(float x_, float y_) : x(x_), y(y_) {}
-};
-struct __align__(16) float4 : moved_whole<16>
-{
-    float x, y, z, w;
-    float4() = default;
-    constexpr float4(float x_, float y_, float z_, float w_)
-        : x(x_), y(y_), z(z_), w(w_)
-    {
-    }
-};
-inline float2 make_float2(float x, float y)
-{
-    return {x, y};
-}
-inline float4 make_float4(float x, float y, float z, float w)
-{
-    return {x, y, z, w};
-}
 
 /* ---- Waiting: file and line are those of the caller ------------------------------------- */
 
@@ -223,106 +182,6 @@ inline int __all_sync(unsigned mask, int predicate, const char *file = __builtin
     return __ballot_sync(mask, !predicate, file, line) == 0;
 }
 
-/* ---- Atomics ------------------------------------------------------------------------------------ */
-
-/* Any function of one word, by compare and exchange, as for float on the first GPUs. */
-template <class T, class Bits, class F> inline T update(T *where, F f)
-{
-    Bits *word = reinterpret_cast<Bits *>(where);
-    Bits old = __atomic_load_n(word, __ATOMIC_RELAXED), fresh;
-    T before, after;
-    do {
-        memcpy(&before, &old, sizeof before);
-        after = f(before);
-        memcpy(&fresh, &after, sizeof fresh);
-    } while (!__atomic_compare_exchange_n(word, &old, fresh, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    return before;
-}
-
-inline float atomicAdd(float *where, float x)
-{
-    return update<float, uint32_t>(where, [x](float old) { return old + x; });
-}
-inline double atomicAdd(double *where, double x)
-{
-    return update<double, uint64_t>(where, [x](double old) { return old + x; });
-}
-inline int atomicAdd(int *where, int x)
-{
-    return __atomic_fetch_add(where, x, __ATOMIC_RELAXED);
-}
-inline unsigned atomicAdd(unsigned *where, unsigned x)
-{
-    return __atomic_fetch_add(where, x, __ATOMIC_RELAXED);
-}
-template <class T> inline T atomicMax(T *where, decltype(T()) x)
-{
-    return update<T, uint32_t>(where, [x](T old) { return old > x ? old : x; });
-}
-template <class T> inline T atomicMin(T *where, decltype(T()) x)
-{
-    return update<T, uint32_t>(where, [x](T old) { return old < x ? old : x; });
-}
-template <class T> inline T atomicSub(T *where, decltype(T()) x)
-{
-    return update<T, uint32_t>(where, [x](T old) { return old - x; });
-}
-template <class T> inline T atomicExch(T *where, decltype(T()) x)
-{
-    return update<T, uint32_t>(where, [x](T) { return x; });
-}
-template <class T> inline T atomicCAS(T *where, decltype(T()) expected, decltype(T()) x)
-{
-    return update<T, uint32_t>(where, [=](T old) { return old == expected ? x : old; });
-}
-
-/* ---- Small functions ------------------------------------------------------------------------------ */
-
-template <class T> inline T min(T a, T b)
-{
-    return b < a ? b : a;
-}
-template <class T> inline T max(T a, T b)
-{
-    return a < b ? b : a;
-}
-/* Of a number and NaN these are the number. */
-inline float min(float a, float b)
-{
-    return fminf(a, b);
-}
-inline float max(float a, float b)
-{
-    return fmaxf(a, b);
-}
-inline double min(double a, double b)
-{
-    return fmin(a, b);
-}
-inline double max(double a, double b)
-{
-    return fmax(a, b);
-}
-
-inline int __popc(unsigned x)
-{
-    return __builtin_popcount(x);
-}
-/* From 1; 0: no bit is set. */
-inline int __ffs(int x)
-{
-    return __builtin_ffs(x);
-}
-inline int __clz(int x)
-{
-    return x ? __builtin_clz(static_cast<unsigned>(x)) : 32;
-}
-template <class T> inline T __ldg(const T *from)
-{
-    return *from;
-}
-
 /* ---- cp.async ------------------------------------------------------------------------------------ */
 
 inline void cp_async16(void *to, const void *from)
@@ -340,12 +199,8 @@ template <unsigned left> inline void cp_wait()
 
 } // namespace
 
-/* glibc declares __expf and its like for itself, so these can't be functions of ours. */
-#define __expf(x)        expf(x)
-#define __logf(x)        logf(x)
-#define __fdividef(a, b) ((a) / (b))
-#define __frcp_rn(x)     (1.0f / (x))
-#define rsqrtf(x)        (1.0f / sqrtf(x))
-#define rsqrt(x)         (1.0 / sqrt(x))
+#include "emu/atomics.h"
+#include "emu/numbers.h"
+#include "emu/vectors.h"
 
 #endif

@@ -73,7 +73,8 @@ local function header_folders()
 end
 
 local HEADERS = {"cuda/user.cuh", "cuda/user.h", "cuda/launch.cuh", "cuda/forms.h",
-  "emu/emu.h", "emu/words.h", "emu/include/assert.h", "core/pass.h", "tarn.h"}
+  "emu/emu.h", "emu/words.h", "emu/atomics.h", "emu/numbers.h", "emu/vectors.h",
+  "emu/include/assert.h", "core/pass.h", "tarn.h"}
 
 -- The text of all headers, for the name in the cache.
 local function headers_text(folders)
@@ -161,7 +162,8 @@ local function compile(self, variant)
   local program, name, flags, link = recipe(variant)
   local folders = header_folders()
   local includes = include_flags(self, variant, folders)
-  local text = ('#line 1 "%s"\n%s\n'):format(self.file, self.text)
+  local own = variant == "cuda" and self.text or source.for_emu(self)
+  local text = ('#line 1 "%s"\n%s\n'):format(self.file, own)
   local key = hash(table.concat({text, self.name, self.included, headers_text(folders), program,
     flags, link, tarn.version}, "\0"))
   local object = self.cache .. "/" .. key .. ".so"
@@ -268,16 +270,21 @@ end
 --          check   true: races, bounds and memory never written are errors, on emu; slow
 -- note: k({grid=4, block={16, 16}, shared=1024}, x, y, 3): first the launch, extents as
 --       numbers or {x, y, z}, bytes of dynamic shared memory, then the kernel's arguments:
---       tensors for float * and double *, numbers, true or false. k returns when the kernel
---       has ended. "scale<float>" names a kernel that is a template. The file needs no
---       include; dynamic shared memory is DYN_SHARED(float, s), not extern __shared__. Of
---       arrays in __shared__ the end of the last is checked, of those in
---       SHARED(float, s, [64]) the end of each. A changed file is compiled by the next
---       kernel(..). emu{check=true} and profile(f) work with it.
+--       tensors for float *, float4 *, double * and their like, numbers, true or false. k
+--       returns when the kernel has ended. "scale<float>" names a kernel that is a template.
+--       The file needs no include. Dynamic shared memory is extern __shared__ float s[]; in
+--       the kernel, or DYN_SHARED(float, s). Of arrays in __shared__ the end of the last is
+--       checked, of those in SHARED(float, s, [64]) the end of each. A changed file is
+--       compiled by the next kernel(..). emu{check=true} and profile(f) work with it.
 -- example: slow
 --   > path = os.tmpname()
 --   > file = io.open(path, "w")
---   > file:write("__global__ void scale(float *x, float a) { x[threadIdx.x] *= a; }");
+--   > file:write[[
+--   >> __global__ void scale(float *x, float a)
+--   >> {
+--   >>     x[threadIdx.x] *= a;
+--   >> }
+--   >> ]];
 --   > file:close();
 --   > scale = kernel(path, "scale")
 --   > x = ones(3, {device="emu"})

@@ -174,7 +174,9 @@ end
 -- note: report.rows has kernel, file, line, space, op, width (bytes of one lane), requests,
 --       bytes, actual, least (sums over all requests) and cost, the bytes that memory moved;
 --       report.verdict names the worst line, report.results is what f gave. Counted is what
---       the source says; a compiler may merge accesses of a thread.
+--       the source says: a float4 is one access, a compiler may merge others of a thread. An
+--       atomic is a load and a store; that lanes wait for each other who change the same
+--       word is not counted.
 -- example: emu
 --   > x = ones(8, 4, {device="emu"})
 --   > p = profile(function() return x:exp() end)

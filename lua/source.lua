@@ -47,14 +47,30 @@ local function line_of(text, position)
   return select(2, text:sub(1, position - 1):gsub("\n", "")) + 1
 end
 
--- extern __shared__ names memory whose size a host compiler can't know: nil, or what to write.
-local function about_extern_shared(self, text)
-  local at, _, rest = text:find("extern%s+__shared__([^;]*)")
-  if not at or self.device == "cuda" then return nil end
-  local kind, name = rest:match("([%a_][%w_ ]-)%s+([%a_][%w_]*)%s*%[%s*%]%s*$")
-  return ("kernel: %s:%d: extern __shared__ is not possible on the emulated device; " ..
-    "DYN_SHARED(%s, %s); in the kernel means the same, on a GPU as well"):format(self.file,
-    line_of(text, at), kind or "float", name or "s")
+-- extern __shared__ names memory whose size a host compiler can't know, DYN_SHARED(float, s) in
+-- a kernel is the same. Outside of all braces it can't be.
+local EXTERN = "extern[ \t]+__shared__[ \t]+([^;\n%[]-)([%a_][%w_]*)[ \t]*%[[ \t]*%][ \t]*;"
+
+local function dynamic(words, name)
+  local kind = words:gsub("__align__%s*%b()", ""):gsub("alignas%s*%b()", "")
+  return ("DYN_SHARED(%s, %s);"):format(kind:match("^%s*(.-)%s*$"), name)
+end
+
+local function is_outside(text, position)
+  local before = text:sub(1, position - 1)
+  return select(2, before:gsub("{", "")) == select(2, before:gsub("}", ""))
+end
+
+-- The text as the emulated device takes it, line by line the same.
+function source.for_emu(self)
+  local text = strip(self.text)
+  local at, _, words, name = text:find(EXTERN)
+  if at and is_outside(text, at) then
+    error(("kernel: %s:%d: extern __shared__ outside of a kernel is not possible on the " ..
+      "emulated device; put %s into the kernel"):format(self.file, line_of(text, at),
+      dynamic(words, name)), 0)
+  end
+  return (self.text:gsub(EXTERN, dynamic))
 end
 
 local function list_names(kernels)
@@ -72,6 +88,21 @@ local function no_kernel(self, name, kernels)
     has ~= "" and ", it has " .. has or "; one begins with __global__ void")
 end
 
+-- Says that a function with this name is no kernel, or that a template lacks its types. A macro
+-- of the file may make a kernel of anything.
+local function check_kind(self, name, text)
+  local body = "%f[%w_]" .. name .. "%s*%b()%s*{"
+  local made_by_macro = text:find("#%s*define[^\n]*__global__")
+  if text:find("[%w_*&]%s+" .. body) and not kernels_of(text)[name] and not made_by_macro then
+    error(("kernel: %s: '%s' is no kernel; one begins with __global__ void"):format(self.file,
+      name), 0)
+  end
+  if text:find("template%s*%b<>%s*__global__[^;{}]-" .. body) and not self.name:find("<") then
+    error(("kernel: %s: %s is a template; name it with its types, such as \"%s<float>\""):format(
+      self.file, name, name), 0)
+  end
+end
+
 -- How the kernel is called, "scale(float *x, int n)", and the names of its arguments. Where
 -- a macro or another file may have the kernel, the compiler has to say whether it is there.
 function source.describe(self)
@@ -83,6 +114,7 @@ function source.describe(self)
   if not there then
     error(no_kernel(self, name, kernels), 0)
   end
+  check_kind(self, name, text)
   local parameters = kernels[name]
   return self.name .. "(" .. (parameters or "..") .. ")", argument_names(parameters or "")
 end
@@ -114,16 +146,40 @@ local function error_in(line)
   if file then return file .. ":" .. number, said end
 end
 
--- An error in the lines that are tarn's, in words of the user's file.
+-- Words of CUDA that one may have meant.
+local CUDA = {"__syncthreads", "__syncwarp", "__shfl_sync", "__shfl_xor_sync", "__shfl_up_sync",
+  "__shfl_down_sync", "__ballot_sync", "__any_sync", "__all_sync", "threadIdx", "blockIdx",
+  "blockDim", "gridDim", "warpSize", "atomicAdd", "atomicMax", "atomicMin", "atomicCAS",
+  "make_float4", "__expf", "__ldg", "__popc", "SHARED", "DYN_SHARED"}
+local cuda_words = {}
+for _, word in ipairs(CUDA) do cuda_words[word] = true end
+
+-- The name that a compiler does not know, of "'x' was not declared in this scope".
+local function unknown_name(words)
+  return words:match("^'([%w_]+)' was not declared") or
+    words:match("undeclared identifier '([%w_]+)'") or
+    words:match("identifier \"([%w_]+)\" is undefined")
+end
+
+-- What a compiler says, without the names that are tarn's own and nobody's business.
+local function without_ours(words)
+  if not words:find("did you mean '[%w_]*tarn") then return words end
+  words = words:gsub(";? did you mean '[^']*'%??", "")
+  local name = unknown_name(words)
+  local meant = name and host.nearest(name, cuda_words)
+  return words .. (meant and "; did you mean '" .. meant .. "'?" or "")
+end
+
+-- An error in words of the user's file; nil for one in tarn's lines that follows from others.
 local function in_own_words(self, place, words)
   local assertion = words:match("static assertion failed:? ?\"?([^\"]*)")
     or words:match("static_assert failed.-\"([^\"]*)")
-  if assertion and place:find("cuda/user%.cuh") then return self.file .. ": " .. assertion end
-  if not place:find(source.BEHIND, 1, true) then return place .. ": " .. words end
-  local name = self.name:match("^[%w_]+")
-  if words:find("not declared", 1, true) or words:find("undeclared", 1, true) then
-    return self.file .. ": there is no kernel '" .. name .. "'"
-  end
+  if place:find("cuda/user%.cuh") then return assertion and self.file .. ": " .. assertion end
+  if not place:find(source.BEHIND, 1, true) then return place .. ": " .. without_ours(words) end
+  local name, unknown = self.name:match("^[%w_]+"), unknown_name(words)
+  if unknown == name then return self.file .. ": there is no kernel '" .. name .. "'" end
+  if unknown then return ("%s: %s: there is no type '%s'"):format(self.file, self.name, unknown) end
+  if words:find("user_signature", 1, true) then return nil end
   return self.file .. ", at its end: " .. words
 end
 
@@ -138,14 +194,13 @@ end
 -- What is wrong with a file that did not compile, from the compiler's log.
 function source.problems(self, log)
   local text = strip(self.text)
-  local shared = about_extern_shared(self, text)
-  if shared then return shared end
   local lines, more = {}, 0
   for line in log:gmatch("[^\n]+") do
     local place, words = error_in(line)
-    if place and #lines < MOST_ERRORS then
-      lines[#lines + 1] = "  " .. in_own_words(self, place, words)
-    elseif place then
+    local problem = place and in_own_words(self, place, words)
+    if problem and #lines < MOST_ERRORS then
+      lines[#lines + 1] = "  " .. problem
+    elseif problem then
       more = more + 1
     end
   end

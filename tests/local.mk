@@ -7,8 +7,8 @@
 ## Those that make release-check runs: what they do depends on where things lie.
 release_tests = tests/cli/house.sh tests/cli/reading.sh tests/cli/install.sh \
 	tests/cli/readme.sh tests/cli/doctest.sh tests/cli/labs.sh tests/cli/kernel.sh \
-	tests/cli/repl_modules.sh tests/lua/kernel.lua tests/lua/tensor_files.lua \
-	tests/lua/tour_runs.lua tests/cli/lab.sh
+	tests/cli/repl_modules.sh tests/lua/kernel.lua tests/lua/kernel_words.lua \
+	tests/lua/tensor_files.lua tests/lua/tour_runs.lua tests/cli/lab.sh
 
 ## The core.
 criterion_tests += tests/test_context tests/test_tensor tests/test_view tests/test_elementwise \
@@ -43,7 +43,7 @@ lua_tests += tests/lua/show_tensors.lua tests/lua/show_values.lua tests/lua/help
 EXTRA_DIST += tests/lua/tap.lua
 
 ## A user's own kernels.
-lua_tests += tests/lua/kernel.lua tests/lua/kernel_mistakes.lua
+lua_tests += tests/lua/kernel.lua tests/lua/kernel_words.lua tests/lua/kernel_mistakes.lua
 program_tests += tests/cli/kernel.sh
 EXTRA_DIST += tests/kernels
 

@@ -4,7 +4,7 @@ __global__ void of_int(int *x)
     x[0] = 1;
 }
 
-int not_void(float *x)
+__global__ int not_void(float *x)
 {
     return x[0] > 0;
 }

@@ -191,12 +191,6 @@ test("the host's code is not wanted, and the message says so", function()
   has(message(kernel, path "hosted.cu", "hosted"), "hint: tarn launches the kernel")
 end)
 
-test("extern __shared__ has a counterpart", function()
-  raises("kernel: " .. path "external.cu" .. ":4: extern __shared__ is not possible on the " ..
-    "emulated device; DYN_SHARED(float, row); in the kernel means the same, on a GPU as well",
-    kernel, path "external.cu", "external")
-end)
-
 test("types that no tensor has are refused", function()
   has(message(kernel, path "unfit.cu", "of_int"),
     "a pointer of a kernel may be float * or double *, as tensors are")
