@@ -132,14 +132,15 @@ void tarn_emu_fill(void *to, int byte, size_t bytes);
 /* ---- The profiler ---------------------------------------------------------------------- */
 
 /* What the warps of a kernel did at one line of its source, in all blocks that were watched.
- * actual and least: sectors of 32 bytes (global), wavefronts (shared). */
+ * actual and least: sectors of 32 bytes (global), wavefronts (shared). shifted: of what is above
+ * the least, sectors of words side by side that only begin within one. */
 struct tarn_emu_row {
     char kernel[64], file[100];
     int line;
     bool shared, writes;
     unsigned bytes;           /* of one lane's access */
     uint64_t requests, moved; /* by warps; bytes by all lanes */
-    uint64_t actual, least;
+    uint64_t actual, least, shifted;
 };
 
 /* From now on the accesses of instrumented kernels, tarn_checked_*, are counted, in each

@@ -28,7 +28,7 @@ struct site {
     const char *kernel;
     bool shared, writes;
     unsigned bytes; /* of one lane's access */
-    uint64_t requests, actual, least, moved;
+    uint64_t requests, actual, least, shifted, moved;
     struct lineup *warps; /* [TARN_EMU_THREADS / TARN_EMU_WARP] */
 };
 
@@ -160,12 +160,16 @@ static void count_shared(struct site *s, const uintptr_t *address)
     }
 }
 
+/* Words side by side may still take a sector too many: where they begin within one. */
 static void count_global(struct site *s, const uintptr_t *address)
 {
     uintptr_t units[MOST_UNITS];
     const unsigned words = units_of(address, TARN_EMU_WARP, s->bytes, WORD, units);
-    s->least += (words * WORD + SECTOR - 1) / SECTOR;
-    s->actual += units_of(address, TARN_EMU_WARP, s->bytes, SECTOR, units);
+    const bool side_by_side = words && units[words - 1] - units[0] == words - 1;
+    const unsigned least = (words * WORD + SECTOR - 1) / SECTOR;
+    const unsigned actual = units_of(address, TARN_EMU_WARP, s->bytes, SECTOR, units);
+    s->least += least, s->actual += actual;
+    if (side_by_side) s->shifted += actual - least;
 }
 
 static void count_request(struct site *s, const uintptr_t *address)
@@ -226,6 +230,7 @@ static size_t merge(struct tarn_emu_row *rows, size_t count)
         }
         last->requests += rows[i].requests, last->moved += rows[i].moved;
         last->actual += rows[i].actual, last->least += rows[i].least;
+        last->shifted += rows[i].shifted;
     }
     return kept;
 }
@@ -244,6 +249,7 @@ static size_t collect(struct tarn_emu_row *rows, struct tarn_emu_line *lines,
                                         .requests = s->requests,
                                         .actual = s->actual,
                                         .least = s->least,
+                                        .shifted = s->shifted,
                                         .moved = s->moved};
         strncpy(rows[n++].kernel, s->kernel, sizeof rows[0].kernel - 1);
     }

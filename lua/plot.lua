@@ -225,7 +225,8 @@ end
 --      1           2           3           4
 --   > N = {256, 512, 1024, 2048}
 --   > times = {{1, 4, 16, 64}, {1, 2, 4, 8}}
---   > log = {logx=true, logy=true, legend={"sim", "assoc"}, width=40, height=6}
+--   > log = {logx=true, logy=true, width=40, height=6}
+--   > log.legend = {"sim", "assoc"}
 --   > plot(N, times, log)
 --     │                               ⢀⣀⠤⠔⠒a
 --     │                         ⢀⣀⠤⠔⠒⠉⠁

@@ -52,6 +52,7 @@ local UNITS = { -- what memory is read and written in
   global = {bytes = 32, many = "sectors", wrong = "neighbouring threads use addresses far apart"},
   shared = {bytes = 128, many = "wavefronts", wrong = "lanes want different words of one bank"},
 }
+local SHIFTED = "neighbouring threads use neighbouring words, but begin within a sector"
 local NOTABLE = 1.05 -- times the least: below that a line is as good as it gets
 
 local function excess(row) return (row.actual - row.least) * UNITS[row.space].bytes end
@@ -75,9 +76,10 @@ local function verdict(rows)
   end
   if not worst then return "every line asks memory for no more than it needs" end
   local unit = UNITS[worst.space]
+  local shifted = 2 * worst.shifted > worst.actual - worst.least
   return ("worst: %s in %s, %s %s: %.3g %s a request where %.3g would do; %s"):format(
     place(worst), worst.kernel, worst.space, worst.op, worst.actual / worst.requests, unit.many,
-    worst.least / worst.requests, unit.wrong)
+    worst.least / worst.requests, shifted and SHIFTED or unit.wrong)
 end
 
 -- The report ----------------------------------------------------------------------------
@@ -172,7 +174,8 @@ end
 -- errors: a result instead of a function; a build without the emulated device
 -- options: every   of so many blocks one is watched: faster, on large inputs
 -- note: report.rows has kernel, file, line, space, op, width (bytes of one lane), requests,
---       bytes, actual, least (sums over all requests) and cost, the bytes that memory moved;
+--       bytes, actual, least (sums over all requests), shifted (of actual, sectors that are
+--       there only because a request begins within one) and cost, the bytes that memory moved;
 --       report.verdict names the worst line, report.results is what f gave. Counted is what
 --       the source says: a float4 is one access, a compiler may merge others of a thread. An
 --       atomic is a load and a store; that lanes wait for each other who change the same

@@ -103,7 +103,7 @@ static void set_integer(lua_State *L, const char *name, uint64_t value)
 
 static void push_row(lua_State *L, const struct tarn_emu_row *row)
 {
-    lua_createtable(L, 0, 10);
+    lua_createtable(L, 0, 11);
     lua_pushstring(L, row->kernel);
     lua_setfield(L, -2, "kernel");
     lua_pushstring(L, row->file);
@@ -118,6 +118,7 @@ static void push_row(lua_State *L, const struct tarn_emu_row *row)
     set_integer(L, "bytes", row->moved);
     set_integer(L, "actual", row->actual);
     set_integer(L, "least", row->least);
+    set_integer(L, "shifted", row->shifted);
 }
 
 /* start(every): from now on each `every`-th block is watched. */

@@ -42,7 +42,8 @@ static const char *const rnn_grad_options[] = {"phi", "state", "dstate", COMMON,
  *   > sim(q, k, v)
  *   tensor [1, 1] float32 cpu
  *     3
- *   > sim(q, k, v, {by=function(a, b) return 1 end, eps=0, weights=true})
+ *   > function one(a, b) return 1 end
+ *   > sim(q, k, v, {by=one, eps=0, weights=true})
  *   tensor [1, 1] float32 cpu
  *     3
  *   tensor [1, 2] float32 cpu

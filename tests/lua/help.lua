@@ -88,6 +88,16 @@ test("every listed name is there", function()
   end
 end)
 
+test("what one types in an example fits a window of 80 columns, behind its label", function()
+  local label = #"  example   "
+  for _, e in ipairs(require "tarn.help_entries") do
+    for line in (e.example or ""):gmatch("[^\n]+") do
+      local typed = line:find("^>") and label + utf8.len(line) or 0
+      assert(typed <= 80, ("%s: %d columns: %s"):format(e.key, typed, line))
+    end
+  end
+end)
+
 test("every entry says all that an entry must say, and none stands outside of the topics", function()
   local listed = {}
   for _, topic in ipairs(names.topics) do

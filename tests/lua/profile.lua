@@ -37,6 +37,20 @@ test("neighbours far apart: a transposed view costs a sector for each float", fu
   assert(tostring(p):find(p.verdict:sub(1, 20), 1, true))
 end)
 
+test("neighbours that begin within a sector take one more, and the verdict says that", function()
+  local x = ones(70, {device = "emu"})
+  for start, sectors in pairs {[1] = 4, [2] = 5, [9] = 4, [17] = 4, [24] = 5} do
+    local view = x[{{start, start + 31}}]
+    local p = profile(function() return view:exp() end)
+    for _, row in ipairs(p.rows) do
+      local load = row.op == "load"
+      is({row.requests, row.actual, row.least, row.shifted},
+        {1, load and sectors or 4, 4, load and sectors - 4 or 0})
+    end
+    is(p.verdict:find("but begin within a sector", 1, true) ~= nil, sectors == 5)
+  end
+end)
+
 test("rows are in the order of what they cost", function()
   local p = profile(function() return prefix(x, x, x) end)
   assert(#p.rows > 10)
