@@ -146,6 +146,7 @@ struct tarn_emu_row {
 /* From now on the accesses of instrumented kernels, tarn_checked_*, are counted, in each
  * `every`-th block. */
 void tarn_emu_profile_start(size_t every);
+bool tarn_emu_profiling(void);
 
 /* Ends that: rows by kernel, file and line, for the caller to free; NULL: no memory left. */
 struct tarn_emu_row *tarn_emu_profile_stop(size_t *count);

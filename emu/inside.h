@@ -229,7 +229,6 @@ void tarn_check_copied(void *to, size_t bytes);
 void tarn_check_forget(struct tarn_emu_allocation *a);
 
 /* profile.c */
-bool tarn_emu_profiling(void);
 void tarn_profile_access(struct tarn_emu_worker *w, void *address, size_t bytes,
                          enum tarn_access access, const void *code);
 void tarn_profile_block(struct tarn_emu_worker *w); /* has ended */

@@ -88,10 +88,8 @@ function gnuplot.write(name, path, lines)
   end
   gnuplot.check(name, path)
   local script_path, out_path = write_script(name, path, lines)
-  local removes <close> = setmetatable({}, {__close = function()
-    os.remove(script_path)
-    os.remove(out_path) -- no longer there once it is renamed
-  end})
+  -- The second is no longer there once it is renamed.
+  local removes <close> = host.finally(os.remove, script_path, out_path)
   local said, status = run(script_path, out_path)
   if status == 127 then
     fail(name, 'file="%s" needs gnuplot, which is not on the PATH; hint: apt install ' ..

@@ -141,11 +141,6 @@ local function run(self, command, program, log)
   error(source.problems(self, read(log) or ""), 0)
 end
 
--- Files that are gone at the end, whatever happens.
-local scratch = {__close = function(files)
-  for _, path in pairs(files) do remove(path) end
-end}
-
 local runs = 0
 
 -- What is compiled. The user's text is a file of its own, whose lines are named as the user
@@ -170,8 +165,10 @@ local function compile(self, variant)
   if read(object) then return object end
   runs = runs + 1
   local stem = ("%s/%s.%d.%d"):format(self.cache, key, loader.process, runs)
-  local files <close> = setmetatable({text = stem .. ".cuh", source = stem .. ".cu",
-    object = stem .. ".o", library = stem .. ".so", log = stem .. ".log"}, scratch)
+  local files = {text = stem .. ".cuh", source = stem .. ".cu",
+    object = stem .. ".o", library = stem .. ".so", log = stem .. ".log"}
+  local removed <close> = host.finally(remove, files.text, files.source, files.object,
+    files.library, files.log)
   write(files.text, text)
   write(files.source, WRAPPER:format(files.text, source.BEHIND, self.name))
   local here = variant == "cuda" and "" or " -x c++ -fdebug-prefix-map=\"$PWD\"=."

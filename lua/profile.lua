@@ -8,6 +8,7 @@
 local tarn = require "tarn"
 local bench = require "tarn.bench"
 local entry = require "tarn.entry"
+local host = require "tarn.host"
 local profiler = require "tarn.profiler"
 local report = require "tarn.report"
 local options = require "tarn.options"
@@ -150,18 +151,12 @@ end
 
 local class = {__name = "profile", __tostring = profile_text}
 
--- Ends what start began, however f ended.
-local running = false
-local guard = {__close = function(self)
-  running = false
-  self.rows = profiler.stop()
-end}
-
+-- What the kernels did while f ran, and what it gave; however f ends, nothing is watched then.
 local function watch(every, f)
-  running = true
-  local watching <close> = setmetatable({}, guard)
+  local ends <close> = host.finally(profiler.stop, every)
   profiler.start(every)
-  return watching, table.pack(f())
+  local results = table.pack(f())
+  return profiler.stop(), results
 end
 
 -- help: profile(f, {every=1}) -> report
@@ -193,10 +188,11 @@ end
 function tarn.profile(f, opt)
   bench.check_function("profile", f)
   opt = options.check("profile", opt, {every = "count"})
-  if running then error("profile: it runs already; one f can't profile another", 0) end
-  local watching, results = watch(opt.every or 1, f)
-  for _, row in ipairs(watching.rows) do row.cost = row.actual * UNITS[row.space].bytes end
-  table.sort(watching.rows, before)
-  return setmetatable({rows = watching.rows, verdict = verdict(watching.rows),
-    results = results}, class)
+  if profiler.running() then
+    error("profile: it runs already; one f can't profile another", 0)
+  end
+  local rows, results = watch(opt.every or 1, f)
+  for _, row in ipairs(rows) do row.cost = row.actual * UNITS[row.space].bytes end
+  table.sort(rows, before)
+  return setmetatable({rows = rows, verdict = verdict(rows), results = results}, class)
 end

@@ -148,6 +148,41 @@ static int write_file(lua_State *L)
     return 0;
 }
 
+/* What finally has given: a function of C's as user value 1, then its arguments. */
+#define FINALLY "tarn.finally"
+
+static int call_finally(lua_State *L)
+{
+    const lua_Integer *count = luaL_checkudata(L, 1, FINALLY);
+    for (int i = 2; i <= *count; i++) {
+        lua_getiuservalue(L, 1, 1);
+        lua_getiuservalue(L, 1, i);
+        lua_call(L, 1, 0);
+    }
+    return 0;
+}
+
+/* finally(f, x, ..) -> a value for a variable that is <close>: f(x) is called for each x when
+ * the variable goes. f is C's, for after ^C each instruction of Lua's is an error, until the
+ * prompt is back; a function of Lua's would not be run. */
+static int finally(lua_State *L)
+{
+    const int count = lua_gettop(L);
+    luaL_argcheck(L, lua_iscfunction(L, 1), 1, "a function of C's");
+    lua_Integer *values = lua_newuserdatauv(L, sizeof *values, count);
+    *values = count;
+    for (int i = 1; i <= count; i++) {
+        lua_pushvalue(L, i);
+        lua_setiuservalue(L, -2, i);
+    }
+    if (luaL_newmetatable(L, FINALLY)) {
+        lua_pushcfunction(L, call_finally);
+        lua_setfield(L, -2, "__close");
+    }
+    lua_setmetatable(L, -2);
+    return 1;
+}
+
 /* traceback(): all frames of the last error, or nil. */
 static int traceback(lua_State *L)
 {
@@ -172,6 +207,7 @@ void tarn_env_open(struct tarn_session *session)
                                     {"columns", columns},
                                     {"lines", lines},
                                     {"note", note},
+                                    {"finally", finally},
                                     {"nearest", nearest},
                                     {"traceback", traceback},
                                     {"write", write_file},

@@ -128,6 +128,13 @@ static int start(lua_State *L)
     return 0;
 }
 
+/* running() -> whether it is. */
+static int running(lua_State *L)
+{
+    lua_pushboolean(L, tarn_emu_profiling());
+    return 1;
+}
+
 /* stop() -> a list of rows; nothing is watched any more. */
 static int stop(lua_State *L)
 {
@@ -169,6 +176,12 @@ static int stop(lua_State *L)
     return 1;
 }
 
+static int running(lua_State *L)
+{
+    lua_pushboolean(L, false);
+    return 1;
+}
+
 static int gpus(lua_State *L)
 {
     lua_newtable(L);
@@ -179,8 +192,11 @@ static int gpus(lua_State *L)
 
 void tarn_open_emu(lua_State *L)
 {
-    static const luaL_Reg profiler[] = {
-        {"start", start}, {"stop", stop}, {"gpus", gpus}, {NULL, NULL}};
+    static const luaL_Reg profiler[] = {{"start", start},
+                                        {"stop", stop},
+                                        {"running", running},
+                                        {"gpus", gpus},
+                                        {NULL, NULL}};
     lua_pushcfunction(L, emu);
     lua_setfield(L, -2, "emu");
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);

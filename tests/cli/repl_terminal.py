@@ -133,6 +133,18 @@ def interrupt_stops_c():
 
 
 @claim
+def interrupt_ends_profile():
+    """after ^C nothing is watched any more, and the next profile runs"""
+    with Terminal() as t:
+        t.enter("there = pcall(zeros, 1, {device='emu'})")
+        t.enter("there and 'usa'..'ble' or 'mis'..'sing'")
+        if "usable" not in t.screen:
+            return
+        stop(t, "profile(function() while true do end end)")
+        t.enter("profile(function() return 1 end)", "profile: no kernel of the emulated")
+
+
+@claim
 def interrupt_many_times():
     """many ^C in a row do no more than one"""
     with Terminal() as t:
