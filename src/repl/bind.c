@@ -131,6 +131,14 @@ tarn_tensor **tarn_lua_slot(lua_State *L)
     return slot;
 }
 
+tarn_tensor *tarn_lua_on_host(lua_State *L, tarn_tensor *t)
+{
+    if (strcmp(tarn_tensor_device(t), "cpu") == 0) return t;
+    tarn_tensor **out = tarn_lua_slot(L);
+    tarn_lua_check(L, tarn_to(tarn_lua_context(L), t, "cpu", out));
+    return *out;
+}
+
 tarn_tensor *tarn_lua_to_tensor(lua_State *L, int index)
 {
     tarn_tensor **slot = luaL_testudata(L, index, TARN_LUA_TENSOR);

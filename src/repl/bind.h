@@ -44,6 +44,9 @@ int tarn_lua_fail(lua_State *L, const char *format, ...)
  * max(64 MiB, half of what lived after the last collection). */
 tarn_tensor **tarn_lua_slot(lua_State *L);
 
+/* The tensor itself if it lies on the host, or a copy there, pushed. */
+tarn_tensor *tarn_lua_on_host(lua_State *L, tarn_tensor *t);
+
 /* The tensor at a stack index, or NULL if there is none. */
 tarn_tensor *tarn_lua_to_tensor(lua_State *L, int index);
 

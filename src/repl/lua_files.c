@@ -15,6 +15,9 @@
 #define TARN_SOURCE_DATADIR "exercises/data"
 #endif
 
+/* The files decide all; t:to(device) and t:to(type) do the rest. */
+static const char *const none[] = {NULL};
+
 /* help: read(path) -> tensor
  * Reads a .npy (versions 1 to 3), IDX or gzipped IDX file, known by its content.
  * shapes: as stored; Fortran order is turned into row-major
@@ -35,6 +38,7 @@
 static int read_file(lua_State *L)
 {
     const char *path = tarn_lua_path(L, 1, "read");
+    tarn_lua_options(L, 2, "read", none);
     tarn_tensor **out = tarn_lua_slot(L);
     tarn_lua_check(L, tarn_read(tarn_lua_context(L), path, out));
     tarn_lua_place(L, "read", tarn_lua_default_device(L));
@@ -90,7 +94,8 @@ static int imwrite(lua_State *L)
 {
     const char *path = tarn_lua_path(L, 1, "imwrite");
     refuse_other_images(L, path);
-    const tarn_tensor *image = tarn_lua_tensor(L, 2, "imwrite", "the image");
+    const tarn_tensor *image =
+        tarn_lua_on_host(L, tarn_lua_tensor(L, 2, "imwrite", "the image"));
     tarn_lua_check(L, tarn_imwrite(tarn_lua_context(L), image, path));
     return 0;
 }
@@ -193,6 +198,7 @@ static int mnist(lua_State *L)
     const tarn_tensor *images, *labels;
     tarn_context *ctx = tarn_lua_context(L);
     double label = 0;
+    tarn_lua_options(L, 2, "mnist", none);
     lua_settop(L, 1);
     push_test_set(L, &images, &labels);
     size_t i = tarn_lua_position(L, 1, "mnist", "i", tarn_tensor_shape(labels)[0]);

@@ -308,17 +308,19 @@ static int mm(lua_State *L)
 
 /* ---- Comparison of two tensors --------------------------------------------------- */
 
-/* Reads the operands a and b; a number takes the type of the tensor beside it. */
+/* Reads the operands a and b; a number takes the type of the tensor beside it. They are
+ * compared on the host, wherever they lie. */
 static void read_pair(lua_State *L, const char *function, tarn_tensor **a,
                       tarn_tensor **b)
 {
     *a = tarn_lua_operand(L, 1, function, "a", tarn_lua_to_tensor(L, 2));
-    *b = tarn_lua_operand(L, 2, function, "b", *a);
+    *b = tarn_lua_on_host(L, tarn_lua_operand(L, 2, function, "b", *a));
+    *a = tarn_lua_on_host(L, *a);
 }
 
 /* help: allclose(a, b, {rtol=1e-5, atol=1e-8}) -> boolean
  * Tells whether a and b agree within a tolerance everywhere; NaN never does.
- * shapes: a and b broadcast together; one of them may be a number
+ * shapes: a and b broadcast together, on any device; one of them may be a number
  * math: |a - b| <= atol + rtol |b|; infinities must be equal  cost: O(numel)
  * errors: shapes that do not broadcast, a negative tolerance
  * options: rtol    a share of |b|
@@ -350,7 +352,7 @@ static int allclose(lua_State *L)
 
 /* help: maxdiff(a, b) -> number
  * Gives the largest |a - b|.
- * shapes: a and b broadcast together; one of them may be a number
+ * shapes: a and b broadcast together, on any device; one of them may be a number
  * math: max |a_i - b_i|; NaN on one side only, or infinities of other sign, count as
  *       inf; equal infinities and NaN on both sides as 0
  * cost: O(numel)

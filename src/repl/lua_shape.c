@@ -356,6 +356,11 @@ static int to(lua_State *L)
             "to: the target is %s, expected a type ('float32', 'float64') or a "
             "device ('cpu', 'emu', 'cuda')",
             tarn_lua_describe(L, 2, found, sizeof found));
+    if (!lua_isnoneornil(L, 3))
+        tarn_lua_fail(L,
+                      "to: a second target is %s, expected one; hint: "
+                      "t:to(\"float64\"):to(\"emu\")",
+                      tarn_lua_describe(L, 3, found, sizeof found));
     const char *target = lua_tostring(L, 2), *device = NULL;
     tarn_dtype dtype = tarn_tensor_dtype(t);
     if (strcmp(target, "float32") == 0)

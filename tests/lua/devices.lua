@@ -27,7 +27,7 @@ local v, v_host = both(3, {2, 20, 3})
 
 local function close(there, host, tolerance)
   is(there.device, "emu")
-  local far = maxdiff(there:to("cpu"), host)
+  local far = maxdiff(there, host)
   assert(far <= (tolerance or 1e-6), far)
 end
 
@@ -67,6 +67,19 @@ test("a number beside a tensor goes to its device", function()
   is(tensor({1, 4}, {device = "emu"}):maximum(2):totable(), {2, 4})
   local both = where(tensor({1, -1}, {device = "emu"}):gt(0), 7, 0)
   is({both.device, both:totable()}, {"emu", {7, 0}})
+end)
+
+test("results are compared wherever they lie, beside numbers and other devices too", function()
+  local a, b = tensor {1, 2.5}, tensor({1, 2}, {device = "emu"})
+  is({maxdiff(a, b), maxdiff(b, a), maxdiff(b, b), maxdiff(b, 1)}, {0.5, 0.5, 0.0, 1.0})
+  is({allclose(a, b), allclose(b, a, {atol = 1}), allclose(b, b)}, {false, true, true})
+end)
+
+test("one target at a time: a second is not passed over", function()
+  raises('to: a second target is a string, expected one; hint: ' ..
+    't:to("float64"):to("emu")', zeros(1).to, zeros(1), "float64", "emu")
+  raises("mnist: unknown option 'device'", mnist, 1, {device = "emu"})
+  raises("read: unknown option 'device'", read, "x.npy", {device = "emu"})
 end)
 
 test("what a device can't do is refused with a way out", function()
