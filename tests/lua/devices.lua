@@ -78,8 +78,8 @@ end)
 test("one target at a time: a second is not passed over", function()
   raises('to: a second target is a string, expected one; hint: ' ..
     't:to("float64"):to("emu")', zeros(1).to, zeros(1), "float64", "emu")
-  raises("mnist: unknown option 'device'", mnist, 1, {device = "emu"})
-  raises("read: unknown option 'device'", read, "x.npy", {device = "emu"})
+  raises("mnist: unknown option 'device'; it takes none", mnist, 1, {device = "emu"})
+  raises("read: unknown option 'device'; it takes none", read, "x.npy", {device = "emu"})
 end)
 
 test("what a device can't do is refused with a way out", function()
