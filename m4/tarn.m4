@@ -258,15 +258,19 @@ AC_DEFUN([TARN_CUDA_FIND],
     [AS_IF([test -n "$CUDA_HOME"], [cuda_homes=$CUDA_HOME/bin],
       [cuda_homes=/usr/local/cuda/bin:/opt/cuda/bin])
     AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:$cuda_homes])
-    AS_IF([test -z "$NVCC"], [cuda_problem="nvcc not found on PATH nor in $cuda_homes"])],
-  [NVCC=$with_cuda/bin/nvcc
-  AS_IF([test -x "$NVCC"], [], [cuda_problem="there is no bin/nvcc in that folder"])])
+    AS_IF([test -z "$NVCC"], [cuda_problem="nvcc not found on PATH nor in $cuda_homes"],
+      [test -x "$NVCC"], [], [cuda_problem="there is no program $NVCC"])],
+  [NVCC=`cd "$with_cuda" 2>/dev/null && pwd`/bin/nvcc
+  AS_IF([test -n "$with_cuda" && test -x "$NVCC"], [],
+    [cuda_problem="there is no bin/nvcc in that folder"])])
 AS_IF([test -z "$cuda_problem"],
   [echo 'int main() {}' >conftest.cu
   cuda_top=`$NVCC --dryrun -c conftest.cu 2>&1 | $SED -n 's/^#\\$ TOP=//p'`
-  cuda_top=`cd "$cuda_top" 2>/dev/null && pwd`
   rm -f conftest.cu
-  cuda_include= cuda_lib=
+  AS_IF([test -n "$cuda_top"], [cuda_top=`cd "$cuda_top" 2>/dev/null && pwd`],
+    [cuda_problem="$NVCC does not say where its toolkit is"])])
+AS_IF([test -z "$cuda_problem"],
+  [cuda_include= cuda_lib=
   for folder in "$cuda_top"/include "$cuda_top"/targets/*/include /usr/include; do
     AS_IF([test -z "$cuda_include" && test -f "$folder/cuda_runtime_api.h"], [cuda_include=$folder])
   done
@@ -302,7 +306,8 @@ AS_CASE([$with_cuda_arch],
     [for arch in 75 80 86 89 90 100 120; do
       AS_CASE([" $cuda_known"], [*" $arch "*], [cuda_arch="$cuda_arch$arch " cuda_ptx=$arch])
     done],
-  [cuda_arch=`AS_ECHO(["$with_cuda_arch"]) | tr ',' ' '`])
+  [cuda_arch=`AS_ECHO(["$with_cuda_arch"]) | tr ', ' '\n\n' | sort -n | uniq`])
+set -f # a * is a wrong name, not those of files
 set dummy $cuda_arch
 shift
 cuda_arch="$[]*"
@@ -313,6 +318,7 @@ for arch in $cuda_arch; do
     AC_MSG_ERROR([--with-cuda-arch: this toolkit does not know $arch, only $cuda_known])])
   cuda_gencode="$cuda_gencode -gencode arch=compute_$arch,code=sm_$arch"
 done
+set +f
 AS_IF([test -z "$cuda_gencode" && test "$with_cuda_arch" = native],
   [AC_MSG_RESULT([none])
   AC_MSG_ERROR([--with-cuda-arch=native: there is no GPU here])],

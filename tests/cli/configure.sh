@@ -157,10 +157,26 @@ check "--with-cuda=yes without nvcc is an error that tells where it was looked f
     complains 'with-cuda=yes: nvcc not found on PATH nor in .*nowhere' --with-cuda=yes
 check "--with-cuda=DIR without a toolkit in it is an error" \
     complains 'with-cuda=/nowhere: there is no bin/nvcc' --with-cuda=/nowhere
+check "nor is the folder without a name one" complains 'there is no bin/nvcc' --with-cuda=
+check "NVCC that is not there is left out with the reason" summary \
+    '^    cuda: there is no program /nowhere/nvcc, so no kernel runs on a GPU' NVCC=/nowhere/nvcc
+mkdir -p broken/bin && printf '#!/bin/sh\nexit 1\n' >broken/bin/nvcc && chmod +x broken/bin/nvcc
+check "one that fails is told as that" complains 'broken/bin/nvcc does not say where its toolkit is' \
+    --with-cuda="$SCRATCH/broken"
+relative() {
+    builds_for '80 and newer' --with-cuda=../toolkit && grep -q '^NVCC = /.*/toolkit/bin/nvcc$' work/Makefile
+}
 check "--with-cuda=DIR takes that toolkit" builds_for '80 and newer' --with-cuda="$toolkit"
+check "a folder is found from wherever make runs" relative
 check "CUDA_HOME tells where the toolkit is" builds_for '80 and newer' CUDA_HOME="$toolkit"
 check "--with-cuda-arch takes a list" \
     builds_for '75 90' --with-cuda="$toolkit" --with-cuda-arch=75,90
+check "in any order, each once" \
+    builds_for '75 90' --with-cuda="$toolkit" --with-cuda-arch='90,75, 90'
+check "a * is no list of GPUs" \
+    complains 'does not know [*], only 75' --with-cuda="$toolkit" --with-cuda-arch='*'
+check "nor is nothing at all" \
+    complains 'no GPU is named, this toolkit knows 75' --with-cuda="$toolkit" --with-cuda-arch=
 check "--with-cuda-arch=all are those that the toolkit knows" \
     builds_for '75 80 90 120 and newer' --with-cuda="$toolkit" --with-cuda-arch=all
 check "a GPU that the toolkit does not know is an error that tells those it knows" \
