@@ -116,6 +116,9 @@ struct tarn_emu_settings {
      * there; NULL: none is. For those who ask whether a barrier is needed. */
     bool (*pass_over)(const char *file, int line);
     bool locked; /* device memory can't be touched but by kernels and copies */
+    /* Of blocks that differ in x only so many are run, the last ones; 0: all. For those who
+     * ask how a kernel finds its way in arrays that are too large to go through. */
+    unsigned last_blocks;
 };
 extern struct tarn_emu_settings tarn_emu_settings;
 

@@ -99,7 +99,8 @@ struct tarn_emu_worker {
 struct tarn_emu_job {
     const struct tarn_emu_grid *launch;
     tarn_context *ctx;
-    size_t blocks;
+    size_t blocks;        /* that are to run, */
+    unsigned row;         /* so many in each row of the grid */
     size_t start, stride; /* of the random order */
     atomic_size_t next;
     atomic_bool failed; /* whoever sets it first writes the message */

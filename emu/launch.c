@@ -117,6 +117,13 @@ static size_t block_at(const struct tarn_emu_job *job, size_t place)
                     job->blocks);
 }
 
+/* The position in the grid of a block, of all those that are to run. */
+static size_t position_of(const struct tarn_emu_job *job, size_t block)
+{
+    const size_t x = job->launch->grid.x;
+    return block / job->row * x + (x - job->row) + block % job->row;
+}
+
 static size_t common_factor(size_t a, size_t b)
 {
     while (b) {
@@ -144,7 +151,7 @@ static void run_blocks(struct tarn_emu_worker *w, struct tarn_emu_job *job)
     while (!atomic_load(&job->failed) && !atomic_load(&job->stopped)) {
         const size_t next = atomic_fetch_add(&job->next, 1);
         if (next >= job->blocks) break;
-        tarn_emu_run_block(w, block_at(job, next));
+        tarn_emu_run_block(w, position_of(job, block_at(job, next)));
     }
     w->job = NULL;
 }
@@ -288,8 +295,10 @@ static size_t choose_workers(tarn_context *ctx, const struct tarn_emu_job *job)
 
 static tarn_status run_alone(tarn_context *ctx, struct tarn_emu_job *job)
 {
-    job->blocks =
-        (size_t)job->launch->grid.x * job->launch->grid.y * job->launch->grid.z;
+    const struct tarn_emu_dim grid = job->launch->grid;
+    const unsigned last = tarn_emu_settings.last_blocks;
+    job->row = last && last < grid.x ? last : grid.x;
+    job->blocks = (size_t)job->row * grid.y * grid.z;
     choose_order(job);
     const size_t wanted = choose_workers(ctx, job);
     if (!gather((unsigned)wanted))

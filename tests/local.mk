@@ -136,7 +136,7 @@ check-gpu: tests/gpu/check_gpu
 if WITH_EMU
 criterion_tests += tests/test_kernels_phi tests/test_kernels_prefix tests/test_kernels_rnn
 criterion_tests += tests/test_kernels_sim tests/test_kernels_barriers
-criterion_tests += tests/test_kernels_assoc tests/test_kernels_large
+criterion_tests += tests/test_kernels_assoc tests/test_kernels_large tests/test_kernels_far
 cli_tests += tests/cli/mutations.sh
 endif
 EXTRA_DIST += tests/mutate-barriers

@@ -108,7 +108,7 @@ static bool choose_device(struct tarn_session *session, const char *device)
         return true;
     }
     if (device_usable(device, &why)) return true;
-    tarn_complain("--device=%s: not usable: %s", device, why);
+    tarn_complain("device %s: not available: %s", device, why);
     return false;
 }
 

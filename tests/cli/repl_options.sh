@@ -94,7 +94,7 @@ if usable cuda; then
     skip "a device that is not there is an error" "there is a GPU"
 else
     check "a device that is not there is an error" \
-        fails_saying '--device=cuda: not usable' --device=cuda -e ''
+        fails_saying 'device cuda: not available: ' --device=cuda -e ''
 fi
 if usable emu; then
     check "--device=emu is where tensors and states are made" prints 'emu emu emu cpu\n' \
@@ -107,7 +107,7 @@ if usable emu; then
         -e 'heat{{1, 2}} hist{1, 2} plot{1, 2}'
 else
     check "--device=emu is an error in a build without it" \
-        fails_saying '--device=emu: not usable: built without' --device=emu -e ''
+        fails_saying 'device emu: not available: built without' --device=emu -e ''
 fi
 
 check "an unknown option" complains "unknown option '--frobnicate'" --frobnicate
