@@ -5,6 +5,13 @@
  * last blocks are run. So the last of many heads is all that is computed; it must have the bits
  * that it has alone (INT-01). Where an index had 32 bits, they would go somewhere else. */
 #include "kernels.h"
+#include "core/pass.h"
+#include "stages/phi.h"
+#include <math.h>
+
+extern const struct tarn_device_phi tarn_emu_phi_f32;
+tarn_status tarn_emu_run_pass(tarn_context *ctx, const struct tarn_pass *pass);
+tarn_status tarn_emu_search_f32(tarn_context *ctx, const struct tarn_search *search);
 
 TestSuite(kernels_far, .init = open, .fini = close);
 
@@ -176,4 +183,92 @@ Test(kernels_far, every_form_finds_the_last_head_of_floats)
 Test(kernels_far, every_form_finds_the_last_head_of_doubles)
 {
     compare_all(TARN_FLOAT64);
+}
+
+/* ---- What has no rungs: features, one pass, the search for what is not finite ------------------ */
+
+enum { ENTRIES = 4 };
+static const size_t ROWS = ((size_t)1 << 30) + 1;
+
+static void *numbers_of(size_t count)
+{
+    float *x = tarn_emu_alloc(count * sizeof *x);
+    const float last[ENTRIES] = {-1, 2, 0.5F, 3};
+    if (!x) cr_skip_test("the system does not give so many addresses");
+    tarn_emu_copy(x + count - ENTRIES, last, sizeof last);
+    return x;
+}
+
+typedef void make_fn(size_t rows, void *x, void *out, void *of_rows);
+
+static void make_features(size_t rows, void *x, void *out, void *of_rows)
+{
+    (void)of_rows;
+    OK(tarn_emu_phi_f32.apply(ctx, TARN_PHI_ELU1, rows, ENTRIES, x, out));
+}
+
+static void make_scaled_features(size_t rows, void *x, void *out, void *of_rows)
+{
+    OK(tarn_emu_phi_f32.apply_scaled(ctx, TARN_PHI_ELU1, rows, ENTRIES, x, 1e-6, out,
+                                     of_rows, (float *)of_rows + rows));
+}
+
+static void make_exp(size_t rows, void *x, void *out, void *of_rows)
+{
+    (void)of_rows;
+    const size_t n = rows * ENTRIES;
+    const struct tarn_pass pass = {.function = "exp",
+                                   .kind = TARN_PASS_UNARY,
+                                   .op = TARN_EXP,
+                                   .from = TARN_FLOAT32,
+                                   .to = TARN_FLOAT32,
+                                   .rank = 1,
+                                   .operands = 2,
+                                   .count = n,
+                                   .shape = {n},
+                                   .base = {out, x},
+                                   .stride = {{1}, {1}}};
+    OK(tarn_emu_run_pass(ctx, &pass));
+}
+
+/* The last row of `rows`. */
+static void last_row(make_fn *make, size_t rows, float row[ENTRIES])
+{
+    float *x = numbers_of(rows * ENTRIES), *out = numbers_of(rows * ENTRIES);
+    void *of_rows = numbers_of(2 * rows + ENTRIES);
+    make(rows, x, out, of_rows);
+    tarn_emu_copy(row, out + (rows - 1) * ENTRIES, ENTRIES * sizeof *row);
+    tarn_emu_free(x), tarn_emu_free(out), tarn_emu_free(of_rows);
+}
+
+Test(kernels_far, the_last_row_has_the_features_that_it_has_alone)
+{
+    make_fn *const made[] = {make_features, make_scaled_features, make_exp};
+    tarn_emu_settings.locked = false, tarn_emu_settings.last_blocks = BLOCKS;
+    for (int i = 0; i < 3; i++) {
+        float far[ENTRIES], alone[ENTRIES];
+        last_row(made[i], ROWS, far);
+        last_row(made[i], 1, alone);
+        cr_assert(memcmp(far, alone, sizeof far) == 0, "%d: %g, alone %g", i,
+                  (double)far[0], (double)alone[0]);
+        cr_assert(alone[0] != -1, "%d: nothing is made", i);
+    }
+}
+
+Test(kernels_far, nan_is_found_in_the_last_head)
+{
+    tarn_emu_settings.locked = false, tarn_emu_settings.last_blocks = BLOCKS;
+    const float nan = NAN;
+    float *x = numbers_of(ROWS * ENTRIES);
+    int *found = numbers_of(ROWS), is = 0;
+    tarn_emu_copy(found + ROWS - 1, &is, sizeof is);
+    struct tarn_search s = {.heads = ROWS, .found = found, .count = 1};
+    s.array[0] = (struct tarn_searched){x, 1, ENTRIES, false};
+    OK(tarn_emu_search_f32(ctx, &s));
+    tarn_emu_copy(&is, found + ROWS - 1, sizeof is);
+    cr_assert_eq(is, 0);
+    tarn_emu_copy(x + ROWS * ENTRIES - 1, &nan, sizeof nan);
+    OK(tarn_emu_search_f32(ctx, &s));
+    tarn_emu_copy(&is, found + ROWS - 1, sizeof is);
+    cr_assert_eq(is, 1);
 }
