@@ -136,7 +136,7 @@ template <class T> __global__ void meet_by_entry(meeting<T> a)
 /* Block: a square of rows and one of columns. Each number that is loaded is used 64 times (32
  * as a double): N A B / 32 numbers a head, 2 N A B flops, and one denominator a row. */
 template <class T, class P>
-__global__ void __launch_bounds__(tile<T>::threads, P::least_blocks)
+__global__ void __launch_bounds__(P::threads, P::least_blocks)
     meet_by_square(meeting<T> a)
 {
     SHARED(typename P::square, xs);

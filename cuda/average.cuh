@@ -142,7 +142,7 @@ template <class T> __device__ inline T unseen(const pairs<T> &p)
  *
  * Two squares of shared memory, each used twice: 33 KB. */
 template <class T, class P>
-__global__ void __launch_bounds__(tile<T>::threads, plain_cores<T>::least_blocks)
+__global__ void __launch_bounds__(P::threads, plain_cores<T>::least_blocks)
     average_by_square(pairs<T> p, T *out, statistics<T> stats)
 {
     SHARED(typename P::square, xs);     /* of q, then of v */

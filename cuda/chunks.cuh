@@ -63,7 +63,7 @@ template <class T> struct features_as_they_are {
  * Block: one square of S, of one chunk. Sums have two levels, one square of
  * rows and all of them. */
 template <class T, class P, class Map>
-__global__ void __launch_bounds__(tile<T>::threads, Map::fused ? 1 : P::least_blocks)
+__global__ void __launch_bounds__(P::threads, Map::fused ? 1 : P::least_blocks)
     chunk_sums(chunks d, Map map, const T *k, const T *v, const T *w, T *states)
 {
     SHARED(typename P::square, ks);
@@ -170,7 +170,7 @@ tarn_status scan(tarn_context *ctx, const chunks &d, bool backwards,
  * of columns. The products over c come square by square, each square of q used
  * twice. The denominators go to `dens` if somebody asks. */
 template <class T, class P>
-__global__ void __launch_bounds__(tile<T>::threads, P::least_blocks)
+__global__ void __launch_bounds__(P::threads, P::least_blocks)
     chunk_outputs(chunks d, const T *q, const T *k, const T *v, const T *before,
                   const T *eps_row, T eps, T *out, T *dens)
 {

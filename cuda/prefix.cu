@@ -120,7 +120,7 @@ __device__ inline T row_times(Features &f, int t, const T *g, size_t C)
 /* Block: one super-chunk, one square of columns. Row t and column t of the small sums belong to
  * thread t. */
 template <class T, class P, class Map>
-__global__ void __launch_bounds__(tile<T>::threads, 1)
+__global__ void __launch_bounds__(P::threads, 1)
     super_outputs(chunks d, Map map, arrays<T> a, const T *states)
 {
     static_assert(held_rows <= tile<T>::threads, "a thread for each row of the state");

@@ -50,7 +50,7 @@ template <class T> __device__ inline T further(const T *column, size_t i)
  * `behind`: what lies behind a row counts, not what came before it. `turned`: the state is
  * used as its transpose, and it and the product have the further column. */
 template <class T, class P, bool behind, bool turned>
-__global__ void __launch_bounds__(tile<T>::threads, P::least_blocks)
+__global__ void __launch_bounds__(P::threads, P::least_blocks)
     chunk_gradient(chunks d, masked_product<T> p, const T *states)
 {
     SHARED(typename P::square, xs); /* of x, at the end x y^T */

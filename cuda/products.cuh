@@ -18,6 +18,7 @@ namespace
 
 template <class T> struct plain_cores {
     using square = padded_square<T>;
+    static constexpr int threads = tile<T>::threads;
     static constexpr int least_gpu = 0; /* any GPU has them */
     /* Blocks that must fit at a time; 0: ptxas decides, which spills doubles on some GPUs. */
     static constexpr int least_blocks = sizeof(T) == 4 ? 0 : 1;
@@ -116,6 +117,7 @@ struct bf16;
  * t + 4, and have the lane of the right factor that brings them take these. */
 template <class Kind> struct tensor_cores {
     using square = turned_square;
+    static constexpr int threads = tile<float>::threads;
     static constexpr int least_gpu = 80;
     static constexpr int least_blocks =
         1; /* at a time: with room for more, ptxas spills */

@@ -39,7 +39,7 @@ __global__ void weights_by_pair(pairs<T> p, statistics<T> stats, T *weights)
 /* Block: one square of pairs. A row of q is read N / 64 times, one of k N_q / 64 times, where
  * k1 reads them N and N_q times; the flops are the same. */
 template <class T, class P>
-__global__ void __launch_bounds__(tile<T>::threads, plain_cores<T>::least_blocks)
+__global__ void __launch_bounds__(P::threads, plain_cores<T>::least_blocks)
     weights_by_square(pairs<T> p, statistics<T> stats, T *weights)
 {
     SHARED(typename P::square, xs);

@@ -233,7 +233,7 @@ gradients_of_square(const pairs<T> &p, const square_of_pairs<T> &at,
  * 64 columns. Bounds for one block at a time: with room for more, ptxas spills doubles on some
  * GPUs. */
 template <class T, class P>
-__global__ void __launch_bounds__(tile<T>::threads, 1)
+__global__ void __launch_bounds__(P::threads, 1)
     query_by_square(pairs<T> p, backward<T> b)
 {
     SHARED(typename P::square, xs);
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(tile<T>::threads, 1)
  * walks over the queries. Numbers and flops are those of query_by_square for dk; dv takes no
  * Gn . v, so M less of both. */
 template <class T, class P>
-__global__ void __launch_bounds__(tile<T>::threads, 1)
+__global__ void __launch_bounds__(P::threads, 1)
     key_by_square(pairs<T> p, backward<T> b)
 {
     SHARED(typename P::square, xs);
