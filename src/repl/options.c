@@ -243,7 +243,7 @@ static const char help_text[] =
     "  -l NAME             require the module NAME into the global NAME\n"
     "      --color=WHEN    use colours: auto (on a terminal), always or never\n"
     "      --device=NAME   make tensors on cpu (the default), emu (an emulated GPU),\n"
-    "                      cuda, or auto: cuda if there is a GPU, else cpu\n"
+    "                      cuda, or auto: cuda if there is a GPU, else emu\n"
     "      --threads=N     use N threads; results do not depend on it\n"
     "      --seed=N        start the random numbers from N\n"
     "      --no-init       do not run the startup file\n"

@@ -92,19 +92,26 @@ static bool device_usable(const char *device, const char **why)
     return false;
 }
 
-/* Resolves --device: what was asked for is there or an error; auto takes a GPU or the cpu,
- * and says which. The emulated device is slow: one has to ask for it. */
+/* auto: a GPU, else the device that runs its kernels here, else the cpu; and says which. */
+static const char *best_device(void)
+{
+    const char *why, *ignored;
+    if (device_usable("cuda", &why)) {
+        tarn_note("using cuda");
+        return "cuda";
+    }
+    const char *instead = device_usable("emu", &ignored) ? "emu" : "cpu";
+    tarn_note("device cuda: not available: %s; using %s", why, instead);
+    return instead;
+}
+
+/* Resolves --device: what was asked for is there or an error. */
 static bool choose_device(struct tarn_session *session, const char *device)
 {
     const char *why;
     session->device = device;
     if (strcmp(device, "auto") == 0) {
-        const bool gpu = device_usable("cuda", &why);
-        session->device = gpu ? "cuda" : "cpu";
-        if (gpu)
-            tarn_note("using cuda");
-        else
-            tarn_note("no cuda (%s), using the cpu", why);
+        session->device = best_device();
         return true;
     }
     if (device_usable(device, &why)) return true;

@@ -86,10 +86,13 @@ refuse "no line of it is longer" grep -q '.\{81\}' out
 check "--seed gives the same numbers again" \
     prints 'true\n' --seed=7 -e 'a = randn(3)' -e 'seed(7)' -e 'print(allclose(a, randn(3)))'
 check "--threads and --device take their values" prints '' --threads=2 --device=cpu -e ''
-auto() { run 0 --device=auto -e '' && grep -q '^note: .*cpu' err; }
-check "--device=auto says what it took" auto
 usable() { "$TARN" -e 'for _, b in ipairs(backends()) do
     if b.device == arg[1] then os.exit(b.usable) end end' - "$1" </dev/null; }
+best=cpu
+for device in emu cuda; do usable $device && best=$device; done
+auto() { prints "$best\n" --device=auto -e 'print(zeros(1).device:match("%a+"))' &&
+    run 0 --device=auto -e '' && grep -q "^note: .*using $best\$" err; }
+check "--device=auto takes a GPU, or else the emulated device, and says so" auto
 if usable cuda; then
     skip "a device that is not there is an error" "there is a GPU"
 else
