@@ -182,7 +182,7 @@ AS_IF([test $have_emu = yes],
     [valgrind is told of the stacks of fibers.])])])
 dnl -gdwarf-4: errors in kernels name lines, which addr2line does not find in what clang writes
 dnl by default.
-for flag in -gdwarf-4 -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wundef -Wno-unknown-pragmas; do
+for flag in -gdwarf-4 -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wundef; do
   KERNEL_CXXFLAGS="$KERNEL_CXXFLAGS $flag"
 done
 dnl clang warns of loops that are unrolled on a GPU and, with all the checks in them, not here.
