@@ -147,10 +147,13 @@ __device__ inline void multiply_from_row(entries<T> &acc, int n, Left left, Righ
         [&](int x, int column) { return right(last + x, column); });
 }
 
-/* Calls f(u, w, row, column) for each entry of this thread. nvcc unrolls the rows by itself;
- * if gcc is told to, it no longer does four entries in one instruction. */
+/* Calls f(u, w, row, column) for each entry of this thread. Registers of a GPU have no index, so
+ * nvcc has to unroll the rows; gcc, told to, would no longer do four entries in one instruction. */
 template <class T, class F> __device__ inline void each_entry(F f)
 {
+#ifdef __CUDACC__
+#pragma unroll
+#endif
     for (int u = 0; u < tile<T>::R; u++) {
         UNROLL
         for (int w = 0; w < tile<T>::R; w++) f(u, w, row_of<T>(u), column_of<T>(w));
